@@ -1,0 +1,84 @@
+// Job: what the user declared, complete: every value given, defaulted or derived, each with its origin.
+//
+// Filled by `readJob` (ReadJob.h) from the field table (FieldTable.h); read by the phases of the compiler. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/Diagnostics/Findings.h"
+#include "runtime/ModelSpec/ModelSpec.h"
+
+namespace vime {
+
+enum class OriginKind : std::uint8_t { Given, Default, Derived };
+
+/// A value and where it comes from. `span` is the value in job.yaml when given, else the key or section it follows from.
+template <typename T> struct Field {
+  T value{};
+  OriginKind origin = OriginKind::Default;
+  SourceSpan span;
+  std::string from; // of derived values: `model, ranks`
+};
+
+struct Job {
+  std::string file; // as the user named it, for messages
+  Field<std::string> name;
+
+  struct {
+    Field<std::uint32_t> ranks;
+    Field<std::string> device;       // `cpu`
+    Field<std::uint64_t> memory;     // bytes per rank; 0: no limit stated
+  } cluster;
+
+  struct NamedModel {
+    std::string name;
+    SourceSpan span;
+    ModelConfig config;
+    Field<std::string> checkpoint; // Hugging Face directory, as stated
+  };
+  std::vector<NamedModel> models;
+
+  struct {
+    Field<std::string> model; // name of the actor's model
+    Field<std::uint32_t> firstRank, ranks;
+    Field<std::uint32_t> pipeline; // parallel.pp
+  } actor;
+
+  struct {
+    Field<std::string> schedule;
+    Field<std::uint32_t> chunks, microbatches, samples; // samples of a microbatch
+  } pipeline;
+
+  struct {
+    Field<std::string> text;
+    Field<std::uint32_t> sequence; // tokens
+  } data;
+
+  struct {
+    Field<std::string> kind; // `adamw`
+    Field<double> learningRate, beta1, beta2, epsilon, weightDecay, clip;
+  } optimizer;
+
+  struct {
+    Field<std::uint64_t> steps, seed;
+    Field<std::string> exportTo;
+  } run;
+
+  struct {
+    Field<double> transferSeconds;
+  } limits;
+
+  const NamedModel *model(const std::string &name) const {
+    for (const NamedModel &candidate : models)
+      if (candidate.name == name)
+        return &candidate;
+    return nullptr;
+  }
+};
+
+/// The job in canonical YAML, every value present: `pipeline.chunks: 1  # default`. Same job, same text.
+std::string resolvedText(const Job &job);
+
+} // namespace vime

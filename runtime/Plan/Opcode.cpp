@@ -1,0 +1,118 @@
+#include "runtime/Plan/Opcode.h"
+
+#include <array>
+
+namespace vime::plan {
+namespace {
+
+constexpr auto R = Access::Read;
+constexpr auto W = Access::Write;
+constexpr auto RW = Access::ReadWrite;
+
+// `header` is the step header (runtime/Plan/StepHeader.h); `segments` the offsets of the packed samples of a microbatch;
+// `input` is the boundary activation, or the tokens on the first stage; `output` is absent on the last stage, whose
+// logits lie in the stash; `output_gradient` is absent on the last stage, `input_gradient` on the first.
+constexpr OperandSignature kForward[] = {{"header", R, false},  {"segments", R, false}, {"input", R, false},
+                                         {"weights", R, false}, {"stash", W, false},    {"output", W, true},
+                                         {"workspace", W, false}};
+constexpr OperandSignature kLoss[] = {{"header", R, false},
+                                      {"segments", R, false},
+                                      {"labels", R, false},
+                                      {"stash", RW, false},
+                                      {"losses", W, false}};
+constexpr OperandSignature kBackward[] = {
+    {"header", R, false},         {"segments", R, false}, {"output_gradient", R, true},
+    {"input", R, false},          {"weights", R, false},  {"stash", RW, false},
+    {"gradients", RW, false},     {"input_gradient", W, true}, {"workspace", W, false}};
+// The output gradient and the input must stay until the weight gradient: both are read again there.
+constexpr OperandSignature kBackwardInput[] = {
+    {"header", R, false},       {"segments", R, false},      {"output_gradient", R, true},
+    {"input", R, false},        {"weights", R, false},       {"stash", RW, false},
+    {"weight_stash", W, false}, {"input_gradient", W, true}, {"workspace", W, false}};
+constexpr OperandSignature kBackwardWeight[] = {
+    {"header", R, false},       {"segments", R, false},   {"output_gradient", R, true},
+    {"input", R, false},        {"weights", R, false},    {"stash", R, false},
+    {"weight_stash", R, false}, {"gradients", RW, false}, {"workspace", W, false}};
+constexpr OperandSignature kSend[] = {{"source", R, false}};
+constexpr OperandSignature kReceive[] = {{"destination", W, false}};
+constexpr OperandSignature kBroadcast[] = {{"data", Access::RootReadOthersWrite, false}};
+constexpr OperandSignature kGather[] = {{"source", R, false}, {"destination", Access::RootWrite, true}};
+constexpr OperandSignature kAllGather[] = {{"source", R, false}, {"destination", W, false}};
+constexpr OperandSignature kCopy[] = {{"source", R, false}, {"destination", W, false}};
+constexpr OperandSignature kInitialize[] = {{"weights", W, false}, {"moments", W, false}};
+constexpr OperandSignature kScaleGradients[] = {{"header", R, false}, {"gradients", RW, false}};
+// `squares` holds one float64 for each tensor of the rank, stages in the order of the stage table.
+constexpr OperandSignature kSquareNorm[] = {{"gradients", R, false}, {"squares", RW, false}};
+constexpr OperandSignature kClip[] = {{"all_squares", R, false}, {"scalars", W, false}};
+constexpr OperandSignature kOptimize[] = {{"header", R, false},
+                                          {"scalars", R, false},
+                                          {"gradients", R, false},
+                                          {"weights", RW, false},
+                                          {"moments", RW, false}};
+constexpr OperandSignature kDecide[] = {{"header", W, false}};
+constexpr OperandSignature kLoad[] = {
+    {"header", R, false}, {"tokens", W, false}, {"labels", W, false}, {"segments", W, false}};
+constexpr OperandSignature kReport[] = {
+    {"header", R, false}, {"losses", R, false}, {"scalars", R, false}, {"all_stats", R, false}};
+constexpr OperandSignature kExportShard[] = {{"weights", R, false}, {"stats", RW, false}};
+constexpr OperandSignature kExportCommit[] = {{"all_stats", R, false}};
+constexpr OperandSignature kMeasure[] = {{"stats", W, false}};
+
+using enum Family;
+constexpr std::array kTable = {
+    Signature{Opcode::Forward, "forward", Compute, LaneKind::Compute, true, true, kForward},
+    Signature{Opcode::Loss, "loss", Compute, LaneKind::Compute, true, true, kLoss},
+    Signature{Opcode::Backward, "backward", Compute, LaneKind::Compute, true, true, kBackward},
+    Signature{Opcode::BackwardInput, "backward_input", Compute, LaneKind::Compute, true, true, kBackwardInput},
+    Signature{Opcode::BackwardWeight, "backward_weight", Compute, LaneKind::Compute, true, true, kBackwardWeight},
+    Signature{Opcode::Send, "send", Transfer, LaneKind::Send, false, true, kSend},
+    Signature{Opcode::Receive, "receive", Transfer, LaneKind::Receive, false, true, kReceive},
+    Signature{Opcode::Broadcast, "broadcast", Collective, LaneKind::Group, false, false, kBroadcast},
+    Signature{Opcode::Gather, "gather", Collective, LaneKind::Group, false, false, kGather},
+    Signature{Opcode::AllGather, "all_gather", Collective, LaneKind::Group, false, false, kAllGather},
+    Signature{Opcode::Copy, "copy", Move, LaneKind::Compute, false, true, kCopy},
+    Signature{Opcode::Initialize, "initialize", Update, LaneKind::Compute, true, false, kInitialize},
+    Signature{Opcode::ScaleGradients, "scale_gradients", Update, LaneKind::Compute, true, false, kScaleGradients},
+    Signature{Opcode::SquareNorm, "square_norm", Update, LaneKind::Compute, true, false, kSquareNorm},
+    Signature{Opcode::Clip, "clip", Update, LaneKind::Compute, false, false, kClip},
+    Signature{Opcode::Optimize, "optimize", Update, LaneKind::Compute, true, false, kOptimize},
+    Signature{Opcode::Decide, "decide", Host, LaneKind::Host, false, false, kDecide},
+    Signature{Opcode::Load, "load", Host, LaneKind::Host, false, false, kLoad},
+    Signature{Opcode::Report, "report", Host, LaneKind::Host, false, false, kReport},
+    Signature{Opcode::ExportShard, "export_shard", Host, LaneKind::Io, true, false, kExportShard},
+    Signature{Opcode::ExportCommit, "export_commit", Host, LaneKind::Host, false, false, kExportCommit},
+    Signature{Opcode::Join, "join", Control, LaneKind::Compute, false, false, {}},
+    Signature{Opcode::Measure, "measure", Control, LaneKind::Compute, false, false, kMeasure},
+};
+
+} // namespace
+
+std::span<const Signature> signatures() { return kTable; }
+
+const Signature *findSignature(std::uint16_t opcode) {
+  for (const Signature &signature : kTable)
+    if (code(signature.opcode) == opcode)
+      return &signature;
+  return nullptr;
+}
+
+const Signature *findSignature(std::string_view name) {
+  for (const Signature &signature : kTable)
+    if (signature.name == name)
+      return &signature;
+  return nullptr;
+}
+
+std::string_view nameOf(Family family) {
+  constexpr std::string_view kNames[] = {"",       "compute", "transfer", "collective",
+                                         "move",   "update",  "host",     "control"};
+  return kNames[static_cast<std::size_t>(family)];
+}
+
+std::string_view nameOf(LaneKind kind) {
+  constexpr std::string_view kNames[] = {"compute", "copy.in", "copy.out", "io",
+                                         "host",    "send",    "receive",  "group"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+} // namespace vime::plan

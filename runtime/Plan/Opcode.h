@@ -1,0 +1,79 @@
+// Opcodes and their signatures: the one table that writer, reader, printer, verifiers, executor and IR share.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace vime::plan {
+
+enum class Family : std::uint8_t { Compute = 1, Transfer, Collective, Move, Update, Host, Control };
+
+/// Family in the high byte. Operands of each, in order, stand in the table of Opcode.cpp.
+enum class Opcode : std::uint16_t {
+  Forward = 0x0100,
+  Loss,
+  Backward,
+  BackwardInput,
+  BackwardWeight,
+
+  Send = 0x0200,
+  Receive,
+
+  Broadcast = 0x0300,
+  Gather,
+  AllGather,
+
+  Copy = 0x0400,
+
+  Initialize = 0x0500, // parameters from the counter generator or a checkpoint; moments to zero
+  ScaleGradients,      // by 1 / the header's denominator
+  SquareNorm,          // float64 sum of squares of each tensor of a stage
+  Clip,                // global norm in tensor order, and the factor that the optimizer applies
+  Optimize,            // AdamW
+
+  Decide = 0x0600, // the coordinator writes the step header
+  Load,            // the coordinator reads the step's tokens, labels and segment offsets
+  Report,          // the coordinator shows loss, speed and bubble
+  ExportShard,     // a rank writes the tensors of its stages
+  ExportCommit,    // the coordinator makes the export visible
+
+  Join = 0x0700, // does nothing; lets an action wait for more than four others
+  Measure        // writes this rank's counters of the step
+};
+
+enum class LaneKind : std::uint8_t { Compute, CopyIn, CopyOut, Io, Host, Send, Receive, Group };
+
+/// How an action uses an operand. On a collective `Root…` holds on the root only, `Others…` on all others.
+enum class Access : std::uint8_t { Read, Write, ReadWrite, RootReadOthersWrite, RootWrite };
+
+struct OperandSignature {
+  std::string_view name;
+  Access access;
+  bool optional; // may be kNoBuffer
+};
+
+struct Signature {
+  Opcode opcode;
+  std::string_view name; // as printed: `backward_input`
+  Family family;
+  LaneKind lane;
+  bool perStage;      // `stage` names an entry of the stage table
+  bool perMicrobatch; // `microbatch` selects ring slots
+  std::span<const OperandSignature> operands;
+};
+
+/// An absent optional operand.
+constexpr std::uint32_t kNoBuffer = 0xFFFFFFFFu;
+
+/// All signatures, ascending by opcode.
+std::span<const Signature> signatures();
+/// Null for an opcode that this version does not know.
+const Signature *findSignature(std::uint16_t opcode);
+const Signature *findSignature(std::string_view name);
+
+constexpr std::uint16_t code(Opcode opcode) { return static_cast<std::uint16_t>(opcode); }
+std::string_view nameOf(Family family);
+std::string_view nameOf(LaneKind kind);
+
+} // namespace vime::plan

@@ -1,0 +1,43 @@
+// The step header: the decision `@step`, made by the coordinator, sent to every rank before it is used.
+//
+// Lies in a plan buffer of `StepHeader::bytes(microbatches)` bytes; the token count of each microbatch follows the fixed
+// part. Bytes on the wire, loss scales and skipped work come from here and from nowhere else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vime::plan {
+
+struct StepHeader {
+  std::uint64_t step;         // 0-based
+  std::uint32_t microbatches; // of this step
+  std::uint32_t reserved;     // zero
+  double denominator;         // tokens with a label in the whole step: losses and gradients are divided by it
+  double learningRate;        // of this step
+
+  /// Tokens of each microbatch, `microbatches` of them.
+  std::uint32_t *tokens() { return reinterpret_cast<std::uint32_t *>(this + 1); }
+  const std::uint32_t *tokens() const { return reinterpret_cast<const std::uint32_t *>(this + 1); }
+
+  static constexpr std::size_t bytes(std::size_t microbatches) {
+    return sizeof(StepHeader) + microbatches * sizeof(std::uint32_t);
+  }
+};
+static_assert(sizeof(StepHeader) == 32);
+
+/// What `clip` writes and `optimize` and `report` read.
+struct StepScalars {
+  double gradientNorm; // of the scaled gradients, before clipping
+  double clipFactor;   // min(1, clip / (norm + 1e-6)); the optimizer multiplies gradients by it
+};
+
+/// What `measure` and `export_shard` write on each rank and the coordinator gathers. Counters of the current step.
+struct RankStats {
+  std::uint64_t computeNanoseconds; // busy in compute actions
+  std::uint64_t stepNanoseconds;    // wall time of the step on this rank
+  std::uint64_t actions;            // dispatched in the step
+  std::uint64_t exportedTensors;    // written by `export_shard` so far
+};
+
+} // namespace vime::plan
