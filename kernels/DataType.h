@@ -1,4 +1,4 @@
-// DataType: the element types that weights, activations and kernels can have.
+// DataType: the element types of weights, activations, buffers and messages. Kernels compute in the floating ones.
 #pragma once
 
 #include <cstddef>
@@ -6,32 +6,18 @@
 
 namespace vime {
 
-enum class DataType : std::uint8_t { Float32, Float64, BFloat16 };
+enum class DataType : std::uint8_t { Float32, Float64, BFloat16, Int32, Byte };
 
 /// Bytes of one element.
 constexpr std::size_t sizeOf(DataType type) {
-  switch (type) {
-  case DataType::Float64:
-    return 8;
-  case DataType::BFloat16:
-    return 2;
-  case DataType::Float32:
-    break;
-  }
-  return 4;
+  constexpr std::size_t kBytes[] = {4, 8, 2, 4, 1};
+  return kBytes[static_cast<std::size_t>(type)];
 }
 
 /// The name users write and read: `float32`, `float64`, `bfloat16`.
 constexpr const char *nameOf(DataType type) {
-  switch (type) {
-  case DataType::Float64:
-    return "float64";
-  case DataType::BFloat16:
-    return "bfloat16";
-  case DataType::Float32:
-    break;
-  }
-  return "float32";
+  constexpr const char *kNames[] = {"float32", "float64", "bfloat16", "int32", "byte"};
+  return kNames[static_cast<std::size_t>(type)];
 }
 
 } // namespace vime
