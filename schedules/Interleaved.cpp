@@ -1,0 +1,65 @@
+// Interleaved 1F1B: a rank holds several stages, `ranks` apart, and takes one round of microbatches through each of
+// them in turn, so the pipeline fills and drains in 1/chunks of the time.
+// Source: Narayanan et al. 2021, fig. 4; rounds and idle slots as PyTorch draws them.
+#include "schedules/Orders.h"
+#include "schedules/Placement.h"
+#include "schedules/RowBuilder.h"
+
+#include <algorithm>
+
+namespace vime {
+
+int interleavedRounds(ScheduleShape shape) { return std::max(1, shape.microbatches / shape.ranks); }
+
+namespace {
+
+// A rank's k-th forward belongs to chunk (k / round) mod chunks; its k-th backward goes through them the other way.
+class InterleavedRow {
+public:
+  InterleavedRow(ScheduleShape shape, const Placement &placement, int rank, std::size_t slots)
+      : row(stagesOf(placement, rank), slots), chunks(shape.chunks),
+        round(shape.microbatches / interleavedRounds(shape)) {}
+
+  void idle(int count) { row.idle(count); }
+  void forward() { row.at(forwards++ / round % chunks).forward(); }
+  void backward() { row.at(chunks - 1 - backwards++ / round % chunks).backward(); }
+  std::vector<Task> take() { return row.take(); }
+
+private:
+  RowBuilder row;
+  int chunks;
+  int round; // microbatches per round
+  int forwards = 0;
+  int backwards = 0;
+};
+
+} // namespace
+
+Schedule interleaved(ScheduleShape shape) {
+  Schedule order{loopPlacement(shape), {}};
+  const int total = shape.chunks * shape.microbatches; // forwards of one rank, and backwards
+  const int round = shape.microbatches / interleavedRounds(shape);
+  for (int rank = 0; rank < shape.ranks; ++rank) {
+    const int turn = 2 * (shape.ranks - 1 - rank); // slots until what leaves this rank comes back
+    const int ahead = std::min((shape.chunks - 1) * round + turn, total);
+    // The first backward reaches a rank `turn` slots after the last stage could take its first microbatch.
+    const int wait = std::max(0, shape.stages() + turn - (ahead + rank));
+    InterleavedRow row(shape, order.placement, rank, static_cast<std::size_t>(rank + 2 * total + wait + ahead));
+    row.idle(rank);
+    for (int warmUp = 0; warmUp < ahead; ++warmUp)
+      row.forward();
+    row.idle(wait);
+    for (int steady = ahead; steady < total; ++steady) {
+      row.forward();
+      row.backward();
+    }
+    for (int coolDown = 0; coolDown < ahead; ++coolDown) {
+      row.idle(1); // where the steady part had its forward
+      row.backward();
+    }
+    order.rows.push_back(row.take());
+  }
+  return order;
+}
+
+} // namespace vime

@@ -1,0 +1,19 @@
+// Placements: which rank holds which stage.
+//
+//   loopPlacement({.ranks = 2, .microbatches = 4, .chunks = 2})  // 0 1 0 1
+#pragma once
+
+#include "schedules/Schedule.h"
+
+namespace vime {
+
+/// Stage s on rank s. One stage per rank; `chunks` is not looked at.
+Placement linearPlacement(ScheduleShape shape);
+
+/// Stage s on rank s mod ranks: the stages go round the ranks `chunks` times.
+Placement loopPlacement(ScheduleShape shape);
+
+/// The stages of one rank, in ascending order; the c-th of them is the rank's chunk c.
+std::vector<int> stagesOf(const Placement &placement, int rank);
+
+} // namespace vime

@@ -1,0 +1,69 @@
+// Registry: the table of orders; for each its rule, the shapes it takes and what is known about it.
+//
+//   const Order *order = findOrder("interleaved");
+//   ScheduleShape shape = shapeFor(*order, /*ranks=*/4, /*microbatches=*/8); // chunks: 2
+//   if (auto problem = check(*order, shape))
+//     report(problem->message, problem->help);
+//   else
+//     print(toTimeline(order->build(shape)));
+#pragma once
+
+#include "schedules/Schedule.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace vime {
+
+/// No order is built beyond these numbers.
+inline constexpr int kMaxRanks = 1024;
+inline constexpr int kMaxChunks = 64;
+inline constexpr int kMaxMicrobatches = 65536;
+inline constexpr std::int64_t kMaxForwards = std::int64_t{1} << 22; // stages × microbatches
+
+struct ChunkRange {
+  int least;
+  int most;
+  int usual; // taken when nobody asks for a number
+};
+
+struct Order {
+  std::string_view name;
+  std::string_view summary;             // one line for lists
+  std::string_view placement;           // linear, loop
+  ChunkRange chunks;                    //
+  Schedule (*build)(ScheduleShape);     // the shape must have passed `check`
+  std::string (*refusal)(ScheduleShape); // why the rule cannot take this number of microbatches; "" if it can
+  std::string_view needs;               // `refusal` in words, for lists
+  std::string_view bubble;              // idle time per rank; p ranks, m microbatches, v chunks, F and B of all chunks
+  std::string_view peak;                // activations alive on the fullest rank
+  std::string_view source;
+};
+
+/// Why an order cannot be built, and with which numbers it could.
+struct OrderProblem {
+  std::string_view number; // the wrong one: "ranks", "chunks" or "microbatches"
+  std::string message;
+  std::string help;
+  std::vector<ScheduleShape> nearest; // legal shapes with as little changed as possible; never empty
+};
+
+std::span<const Order> allOrders();
+std::vector<std::string_view> orderNames();
+
+/// Exact name; null if there is none.
+const Order *findOrder(std::string_view name);
+
+/// The known name that an unknown one most looks like, if any does.
+std::optional<std::string_view> nearestOrderName(std::string_view name);
+
+/// The shape with the order's usual chunks where none are given. Not checked.
+ScheduleShape shapeFor(const Order &order, int ranks, int microbatches, std::optional<int> chunks = {});
+
+/// Nothing if `order.build` takes the shape.
+std::optional<OrderProblem> check(const Order &order, ScheduleShape shape);
+
+} // namespace vime
