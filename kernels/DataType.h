@@ -1,4 +1,5 @@
-// DataType: the element types of weights, activations, buffers and messages. Kernels compute in the floating ones.
+// DataType: the element types of weights, activations, buffers and messages. Kernels compute in the
+// floating ones.
 #pragma once
 
 #include <cstddef>

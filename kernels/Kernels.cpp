@@ -1,0 +1,61 @@
+// What every implementation of Kernels shares: the key of a tensor and the products of a linear
+// layer.
+#include "kernels/Kernels.h"
+
+#include <algorithm>
+
+namespace vime {
+
+Kernels::~Kernels() = default;
+
+std::uint64_t tensorKey(const char *name, std::size_t length) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (std::size_t at = 0; at < length; ++at)
+    hash = (hash ^ static_cast<unsigned char>(name[at])) * 0x100000001b3u;
+  return hash;
+}
+
+void linearForward(const Kernels &kernels, const Linear &linear, ConstMatrix x, const void *weight,
+                   ConstMatrix residual, Matrix y, void *workspace) {
+  kernels.product({.rows = linear.tokens,
+                   .columns = linear.outputs,
+                   .depth = linear.inputs,
+                   .a = {x.data, x.stride, 1},
+                   .b = {weight, 1, linear.inputs},
+                   .residual = residual,
+                   .result = y},
+                  workspace);
+}
+
+void linearBackwardInput(const Kernels &kernels, const Linear &linear, ConstMatrix dy,
+                         const void *weight, ConstMatrix residual, Matrix dx, void *workspace) {
+  kernels.product({.rows = linear.tokens,
+                   .columns = linear.inputs,
+                   .depth = linear.outputs,
+                   .a = {dy.data, dy.stride, 1},
+                   .b = {weight, linear.inputs, 1},
+                   .residual = residual,
+                   .result = dx},
+                  workspace);
+}
+
+void linearBackwardWeight(const Kernels &kernels, const Linear &linear, ConstMatrix dy,
+                          ConstMatrix x, bool accumulate, void *dWeight, void *workspace) {
+  const Matrix gradient{dWeight, linear.inputs};
+  kernels.product({.rows = linear.outputs,
+                   .columns = linear.inputs,
+                   .depth = linear.tokens,
+                   .a = {dy.data, 1, dy.stride},
+                   .b = {x.data, x.stride, 1},
+                   .residual = accumulate ? ConstMatrix(gradient) : kNoMatrix,
+                   .result = gradient},
+                  workspace);
+}
+
+std::size_t linearWorkspace(const Kernels &kernels, const Linear &linear) {
+  return std::max({kernels.productWorkspace(linear.outputs, linear.inputs),
+                   kernels.productWorkspace(linear.inputs, linear.outputs),
+                   kernels.productWorkspace(linear.inputs, linear.tokens)});
+}
+
+} // namespace vime
