@@ -8,21 +8,15 @@
 //     print(toTimeline(order->build(shape)));
 #pragma once
 
+#include "schedules/Limits.h"
 #include "schedules/Schedule.h"
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace vime {
-
-/// No order is built beyond these numbers.
-inline constexpr int kMaxRanks = 1024;
-inline constexpr int kMaxChunks = 64;
-inline constexpr int kMaxMicrobatches = 65536;
-inline constexpr std::int64_t kMaxForwards = std::int64_t{1} << 22; // stages × microbatches
 
 struct ChunkRange {
   int least;
@@ -31,16 +25,16 @@ struct ChunkRange {
 };
 
 struct Order {
-  std::string_view name;
-  std::string_view summary;             // one line for lists
-  std::string_view placement;           // linear, loop
-  ChunkRange chunks;                    //
-  Schedule (*build)(ScheduleShape);     // the shape must have passed `check`
+  std::string_view name;                 // as jobs and tools write it
+  std::string_view summary;              // one line for lists
+  std::string_view placement;            // linear, loop
+  ChunkRange chunks;                     // stages per rank
+  Schedule (*build)(ScheduleShape);      // the shape must have passed `check`
   std::string (*refusal)(ScheduleShape); // why the rule cannot take this number of microbatches; "" if it can
-  std::string_view needs;               // `refusal` in words, for lists
-  std::string_view bubble;              // idle time per rank; p ranks, m microbatches, v chunks, F and B of all chunks
-  std::string_view peak;                // activations alive on the fullest rank
-  std::string_view source;
+  std::string_view needs;                // `refusal` in words, for lists
+  std::string_view bubble;               // idle time per rank; F, B (or I and W) of all v chunks of a rank
+  std::string_view peak;                 // activations alive on the fullest rank
+  std::string_view source;               // where the rule comes from
 };
 
 /// Why an order cannot be built, and with which numbers it could.

@@ -1,0 +1,159 @@
+// Orders written as text: cells, CSV, grid, timeline. Reading is in CsvReader.cpp.
+#include "schedules/Notation.h"
+
+#include <algorithm>
+
+namespace vime {
+
+namespace {
+
+char letterOf(TaskKind kind) {
+  switch (kind) {
+  case TaskKind::Forward:
+    return 'F';
+  case TaskKind::Backward:
+    return 'B';
+  case TaskKind::BackwardInput:
+    return 'I';
+  case TaskKind::BackwardWeight:
+    return 'W';
+  case TaskKind::Idle:
+    break;
+  }
+  return '.';
+}
+
+// Without the stage: "F1".
+std::string shortText(const Task &task) { return letterOf(task.kind) + std::to_string(task.microbatch); }
+
+std::string padded(std::string text, std::size_t width, char fill = ' ') {
+  if (text.size() < width)
+    text.append(width - text.size(), fill);
+  return text;
+}
+
+void trimRight(std::string &line) { line.erase(line.find_last_not_of(' ') + 1); }
+
+std::vector<std::vector<std::string>> gridCells(const Schedule &order) {
+  std::vector<std::vector<std::string>> cells;
+  for (const std::vector<Task> &row : order.rows) {
+    cells.emplace_back();
+    for (const Task &task : row)
+      cells.back().push_back(task.kind == TaskKind::Idle ? "." : toText(task));
+  }
+  return cells;
+}
+
+std::vector<std::size_t> columnWidths(const std::vector<std::vector<std::string>> &cells) {
+  std::vector<std::size_t> widths;
+  for (const std::vector<std::string> &row : cells) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t column = 0; column < row.size(); ++column)
+      widths[column] = std::max(widths[column], row[column].size());
+  }
+  return widths;
+}
+
+// Draws tasks at their start, `unit` characters per unit of time.
+class Timeline {
+public:
+  Timeline(const Schedule &order, UnitCosts costs)
+      : order(order), costs(costs), times(simulate(order, costs)), withStages(holdsSeveralStages()),
+        unit(longestLabel() + 1) {}
+
+  std::string text() const {
+    std::string picture;
+    for (std::size_t rank = 0; rank < order.rows.size(); ++rank)
+      picture += line(rank) + "\n";
+    if (times.stuck)
+      picture += "stuck: " + times.stuck->message + "\n";
+    return picture;
+  }
+
+private:
+  bool holdsSeveralStages() const { return order.placement.size() > order.rows.size(); }
+  std::string label(const Task &task) const { return withStages ? toText(task) : shortText(task); }
+
+  std::size_t longestLabel() const {
+    std::size_t longest = 1;
+    for (const std::vector<Task> &row : order.rows)
+      for (const Task &task : row)
+        if (task.kind != TaskKind::Idle)
+          longest = std::max(longest, label(task).size());
+    return longest;
+  }
+
+  std::string line(std::size_t rank) const {
+    const std::size_t digits = std::to_string(order.rows.size() - 1).size();
+    std::string text = "rank " + padded(std::to_string(rank), digits) + "  ";
+    std::int64_t now = 0;
+    for (std::size_t position = 0; position < order.rows[rank].size(); ++position) {
+      const std::int64_t start = times.start[rank][position];
+      const Task &task = order.rows[rank][position];
+      if (start < 0 || costs.of(task.kind) <= 0)
+        continue;
+      text += dots(start - now) + bar(task);
+      now = start + costs.of(task.kind);
+    }
+    text += dots(times.makespan - now);
+    trimRight(text);
+    return text;
+  }
+
+  std::string dots(std::int64_t units) const {
+    std::string text;
+    for (std::int64_t slot = 0; slot < units; ++slot)
+      text += padded(".", unit);
+    return text;
+  }
+
+  // "B0--- ": as wide as the task is long, with a gap behind.
+  std::string bar(const Task &task) const {
+    const std::size_t width = unit * static_cast<std::size_t>(costs.of(task.kind)) - 1;
+    const std::string name = padded(label(task), unit - 1);
+    return (width == unit - 1 ? name : padded(label(task), width, '-')) + " ";
+  }
+
+  const Schedule &order;
+  const UnitCosts costs;
+  const UnitTimes times;
+  const bool withStages;
+  const std::size_t unit;
+};
+
+} // namespace
+
+std::string toText(const Task &task) {
+  return task.kind == TaskKind::Idle ? std::string() : std::to_string(task.stage) + shortText(task);
+}
+
+std::string toCsv(const Schedule &order) {
+  std::string csv;
+  for (const std::vector<Task> &row : order.rows) {
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      if (column > 0)
+        csv += ',';
+      csv += toText(row[column]);
+    }
+    csv += "\r\n";
+  }
+  return csv;
+}
+
+std::string toGrid(const Schedule &order) {
+  const std::vector<std::vector<std::string>> cells = gridCells(order);
+  const std::vector<std::size_t> widths = columnWidths(cells);
+  std::string grid;
+  for (const std::vector<std::string> &row : cells) {
+    std::string line;
+    for (std::size_t column = 0; column < row.size(); ++column)
+      line += padded(row[column], widths[column] + 1);
+    trimRight(line);
+    grid += line + "\n";
+  }
+  return grid;
+}
+
+std::string toTimeline(const Schedule &order, UnitCosts costs) { return Timeline(order, costs).text(); }
+
+} // namespace vime

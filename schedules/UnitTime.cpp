@@ -1,0 +1,259 @@
+// Unit time: when each task of an order starts.
+#include "schedules/UnitTime.h"
+#include "schedules/Limits.h"
+#include "schedules/Notation.h"
+
+#include <algorithm>
+#include <array>
+
+namespace vime {
+
+int UnitCosts::of(TaskKind kind) const {
+  switch (kind) {
+  case TaskKind::Forward:
+    return forward;
+  case TaskKind::Backward:
+    return backward;
+  case TaskKind::BackwardInput:
+    return backwardInput;
+  case TaskKind::BackwardWeight:
+    return backwardWeight;
+  case TaskKind::Idle:
+    break;
+  }
+  return 0;
+}
+
+namespace {
+
+constexpr std::int64_t kNever = -1;
+constexpr int kNobody = -1;
+
+enum class Value : std::uint8_t { Output, Gradient }; // of a stage: what it passes down, what it passes up
+
+struct Need {
+  Value value;
+  int stage;
+};
+
+// At most two: the stage's own output and what the neighbour sends.
+struct Needs {
+  std::array<Need, 2> list{};
+  std::size_t count = 0;
+  void add(Value value, int stage) { list[count++] = {value, stage}; }
+  const Need *begin() const { return list.data(); }
+  const Need *end() const { return list.data() + count; }
+};
+
+Needs needsOf(const Task &task, int stages) {
+  Needs needs;
+  switch (task.kind) {
+  case TaskKind::Forward:
+    if (task.stage > 0)
+      needs.add(Value::Output, task.stage - 1);
+    break;
+  case TaskKind::Backward:
+  case TaskKind::BackwardInput:
+    needs.add(Value::Output, task.stage);
+    if (task.stage + 1 < stages)
+      needs.add(Value::Gradient, task.stage + 1);
+    break;
+  case TaskKind::BackwardWeight:
+    needs.add(Value::Gradient, task.stage);
+    break;
+  case TaskKind::Idle:
+    break;
+  }
+  return needs;
+}
+
+// One number per stage, microbatch and value.
+template <typename T> class ValueTable {
+public:
+  ValueTable(int stages, int microbatches, T initial)
+      : microbatches(static_cast<std::size_t>(microbatches)),
+        cells(2 * static_cast<std::size_t>(stages) * this->microbatches, initial) {}
+  T &at(Need need, int microbatch) {
+    const std::size_t row = 2 * static_cast<std::size_t>(need.stage) + static_cast<std::size_t>(need.value);
+    return cells[row * microbatches + static_cast<std::size_t>(microbatch)];
+  }
+
+private:
+  std::size_t microbatches;
+  std::vector<T> cells;
+};
+
+// What the task makes; null for a weight gradient, which nobody in the order waits for.
+std::optional<Need> madeBy(const Task &task) {
+  switch (task.kind) {
+  case TaskKind::Forward:
+    return Need{Value::Output, task.stage};
+  case TaskKind::Backward:
+  case TaskKind::BackwardInput:
+    return Need{Value::Gradient, task.stage};
+  default:
+    return std::nullopt;
+  }
+}
+
+int microbatchesOf(const Schedule &order) {
+  const std::int64_t stages = std::max<std::int64_t>(1, static_cast<std::int64_t>(order.placement.size()));
+  std::int64_t count = 0;
+  for (const std::vector<Task> &row : order.rows)
+    for (const Task &task : row)
+      count = std::max<std::int64_t>(count, std::int64_t{task.microbatch} + 1);
+  return static_cast<int>(std::min({count, std::int64_t{kMaxMicrobatches}, kMaxForwards / stages}));
+}
+
+class Simulation {
+public:
+  Simulation(const Schedule &order, UnitCosts costs)
+      : order(order), costs(costs), stages(static_cast<int>(order.placement.size())),
+        microbatches(microbatchesOf(order)), readyAt(stages, microbatches, kNever), next(order.rows.size()),
+        freeAt(order.rows.size()), live(order.rows.size()) {
+    times.busy.resize(order.rows.size());
+    times.peakLive.resize(order.rows.size());
+    for (const std::vector<Task> &row : order.rows)
+      times.start.emplace_back(row.size(), kNever);
+  }
+
+  UnitTimes run() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t rank = 0; rank < order.rows.size(); ++rank)
+        while (step(rank))
+          moved = true;
+    }
+    summarize();
+    times.stuck = findStuck();
+    return std::move(times);
+  }
+
+private:
+  bool isKnown(const Task &task) const {
+    return 0 <= task.stage && task.stage < stages && 0 <= task.microbatch && task.microbatch < microbatches;
+  }
+
+  // The first thing that the task still waits for.
+  std::optional<Need> missing(const Task &task) {
+    for (const Need need : needsOf(task, stages))
+      if (readyAt.at(need, task.microbatch) == kNever)
+        return need;
+    return std::nullopt;
+  }
+
+  // Runs the rank's next task if it can run.
+  bool step(std::size_t rank) {
+    if (next[rank] == order.rows[rank].size())
+      return false;
+    const Task &task = order.rows[rank][next[rank]];
+    if (task.kind != TaskKind::Idle) {
+      if (!isKnown(task) || missing(task))
+        return false;
+      execute(rank, task);
+    }
+    ++next[rank];
+    return true;
+  }
+
+  void execute(std::size_t rank, const Task &task) {
+    std::int64_t start = freeAt[rank];
+    for (const Need need : needsOf(task, stages))
+      start = std::max(start, readyAt.at(need, task.microbatch));
+    times.start[rank][next[rank]] = start;
+    freeAt[rank] = start + costs.of(task.kind);
+    times.busy[rank] += costs.of(task.kind);
+    if (const std::optional<Need> made = madeBy(task))
+      readyAt.at(*made, task.microbatch) = freeAt[rank];
+    if (task.kind == TaskKind::Forward)
+      times.peakLive[rank] = std::max(times.peakLive[rank], ++live[rank]);
+    else if (task.kind != TaskKind::BackwardInput)
+      --live[rank];
+  }
+
+  void summarize() {
+    std::int64_t busy = 0;
+    for (std::size_t rank = 0; rank < order.rows.size(); ++rank) {
+      times.makespan = std::max(times.makespan, freeAt[rank]);
+      busy += times.busy[rank];
+    }
+    if (times.makespan > 0)
+      times.bubble = 1.0 - static_cast<double>(busy) / static_cast<double>(times.makespan) /
+                               static_cast<double>(order.rows.size());
+  }
+
+  // Of all ranks that stand still, the first whose input nobody will ever make; else the first of the circle.
+  std::optional<StuckTask> findStuck() {
+    if (isComplete())
+      return std::nullopt;
+    ValueTable<int> makers = makersToCome();
+    std::optional<StuckTask> circle;
+    for (std::size_t rank = 0; rank < order.rows.size(); ++rank) {
+      if (next[rank] == order.rows[rank].size())
+        continue;
+      const Task &task = order.rows[rank][next[rank]];
+      const std::optional<Need> need = isKnown(task) ? missing(task) : std::nullopt;
+      const int maker = need ? makers.at(*need, task.microbatch) : kNobody;
+      if (maker == kNobody)
+        return stuckAt(rank, need, maker);
+      if (!circle)
+        circle = stuckAt(rank, need, maker);
+    }
+    return circle;
+  }
+
+  bool isComplete() const {
+    for (std::size_t rank = 0; rank < order.rows.size(); ++rank)
+      if (next[rank] != order.rows[rank].size())
+        return false;
+    return true;
+  }
+
+  ValueTable<int> makersToCome() {
+    ValueTable<int> makers(stages, microbatches, kNobody);
+    for (std::size_t rank = 0; rank < order.rows.size(); ++rank)
+      for (std::size_t position = next[rank]; position < order.rows[rank].size(); ++position) {
+        const Task &task = order.rows[rank][position];
+        if (const std::optional<Need> made = madeBy(task); made && isKnown(task))
+          makers.at(*made, task.microbatch) = static_cast<int>(rank);
+      }
+    return makers;
+  }
+
+  StuckTask stuckAt(std::size_t rank, std::optional<Need> need, int maker) {
+    const Task &task = order.rows[rank][next[rank]];
+    StuckTask stuck{static_cast<int>(rank), next[rank], task, {}};
+    stuck.message = "rank " + std::to_string(rank) + " stops at " + toText(task) + ": ";
+    if (!need) {
+      stuck.message += "there is no such stage or microbatch";
+      return stuck;
+    }
+    const bool split = task.kind == TaskKind::BackwardInput || task.kind == TaskKind::BackwardWeight;
+    const TaskKind gradient = split ? TaskKind::BackwardInput : TaskKind::Backward;
+    const TaskKind kind = need->value == Value::Output ? TaskKind::Forward : gradient;
+    stuck.message += "it waits for " + toText({kind, need->stage, task.microbatch});
+    if (maker == kNobody) {
+      stuck.message += ", which no rank runs";
+      return stuck;
+    }
+    const std::size_t other = static_cast<std::size_t>(maker);
+    stuck.message += ", which stands behind " + toText(order.rows[other][next[other]]) + " on rank " + std::to_string(maker);
+    return stuck;
+  }
+
+  const Schedule &order;
+  const UnitCosts costs;
+  const int stages;
+  const int microbatches;
+  ValueTable<std::int64_t> readyAt;
+  std::vector<std::size_t> next;    // per rank: position of the next task
+  std::vector<std::int64_t> freeAt; // per rank: end of its last task
+  std::vector<int> live;            // per rank
+  UnitTimes times;
+};
+
+} // namespace
+
+UnitTimes simulate(const Schedule &order, UnitCosts costs) { return Simulation(order, costs).run(); }
+
+} // namespace vime
