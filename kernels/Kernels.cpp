@@ -2,8 +2,6 @@
 // layer.
 #include "kernels/Kernels.h"
 
-#include <algorithm>
-
 namespace vime {
 
 Kernels::~Kernels() = default;
@@ -50,12 +48,6 @@ void linearBackwardWeight(const Kernels &kernels, const Linear &linear, ConstMat
                    .residual = accumulate ? ConstMatrix(gradient) : kNoMatrix,
                    .result = gradient},
                   workspace);
-}
-
-std::size_t linearWorkspace(const Kernels &kernels, const Linear &linear) {
-  return std::max({kernels.productWorkspace(linear.outputs, linear.inputs),
-                   kernels.productWorkspace(linear.inputs, linear.outputs),
-                   kernels.productWorkspace(linear.inputs, linear.tokens)});
 }
 
 } // namespace vime

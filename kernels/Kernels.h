@@ -9,7 +9,7 @@
 //     only be aligned to its element. Matrices are row-major; `stride` is the distance of two rows
 //     in elements, at least the number of columns; what lies between rows is left alone.
 //   - Vectors (norm weights, reciprocals) and weight matrices, given as `void *`, are contiguous.
-//   - `workspace` holds the bytes that the matching `...Workspace` function names, at any address
+//   - `workspace` holds the bytes that kernels/Workspace.h names for the call, at any address
 //     aligned to an element; what it holds before a call does not matter. One thread uses it at a
 //     time; otherwise every function may be called from any thread.
 //   - Counts of tokens may be 0. Other counts are at least 1; none need be a multiple of anything.
@@ -133,8 +133,6 @@ public:
   /// multiply-adds from 0 over 128 ascending k, so bits depend on depth alone, and a product
   /// accumulated over several calls split at multiples of 128 of the depth equals the single call.
   virtual void product(const Product &product, void *workspace) const = 0;
-  /// Bytes that suffice whatever the strides and rows; grows with `columns` and `depth`.
-  virtual std::size_t productWorkspace(std::int64_t columns, std::int64_t depth) const = 0;
 
   // --- Rows ---
 
@@ -195,9 +193,6 @@ public:
   virtual void attentionBackward(const Attention &attention, const Segments &segments, Matrix qkv,
                                  ConstMatrix out, ConstMatrix dOut, const void *lse,
                                  void *workspace) const = 0;
-  /// Bytes for both directions; grows with the longest segment.
-  virtual std::size_t attentionWorkspace(const Attention &attention,
-                                         std::int64_t longestSegment) const = 0;
 
   // --- Vectors ---
 
@@ -238,8 +233,6 @@ void linearBackwardInput(const Kernels &kernels, const Linear &linear, ConstMatr
 /// dWeight = dyᵀ · x, added to what is there when `accumulate`
 void linearBackwardWeight(const Kernels &kernels, const Linear &linear, ConstMatrix dy,
                           ConstMatrix x, bool accumulate, void *dWeight, void *workspace);
-/// Bytes that suffice for each of the three, for up to `linear.tokens` tokens.
-std::size_t linearWorkspace(const Kernels &kernels, const Linear &linear);
 
 /// Address of the element `index` places further on.
 inline void *elementAt(void *data, std::int64_t index, DataType type) {
