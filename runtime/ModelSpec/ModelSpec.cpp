@@ -1,0 +1,129 @@
+// The split into stages, and the table of a stage's tensors and bytes.
+#include "runtime/ModelSpec/ModelSpec.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "runtime/ModelSpec/StageRegions.h"
+
+namespace vime {
+namespace {
+
+/// Null and Sleep stages own one vector of this many elements, so that the norm and the optimizer have work.
+constexpr std::uint64_t kTokenElements = 4;
+
+/// Collects tensors one behind the other, each at a multiple of kRegionAlignment bytes.
+class TensorTable {
+public:
+  explicit TensorTable(DataType type) : type(type) {}
+
+  void add(std::string name, std::vector<std::uint64_t> shape, std::vector<SourceTensor> sources) {
+    tensors.push_back({std::move(name), std::move(shape), end / sizeOf(type), std::move(sources)});
+    end += alignRegion(tensors.back().elements() * sizeOf(type));
+  }
+  /// A tensor that is one Hugging Face tensor.
+  void addPlain(std::string name, std::vector<std::uint64_t> shape, std::string source) {
+    const std::uint64_t rows = shape.front();
+    add(std::move(name), std::move(shape), {{std::move(source), 0, rows}});
+  }
+  void moveTo(StageSpec &spec) {
+    spec.tensors = std::move(tensors);
+    spec.weightBytes = end;
+  }
+
+private:
+  DataType type;
+  std::vector<TensorSpec> tensors;
+  std::uint64_t end = 0;
+};
+
+void addLayer(TensorTable &table, const ModelConfig &config, std::uint32_t layer) {
+  const std::uint64_t hidden = config.hidden, ffn = config.ffn;
+  const std::uint64_t query = queryWidth(config), keyValue = keyValueWidth(config);
+  const std::string ours = "layers." + std::to_string(layer) + ".", theirs = "model." + ours;
+  const auto attention = [&](const char *name) {
+    return theirs + "self_attn." + name + "_proj.weight";
+  };
+  const auto mlp = [&](const char *name) { return theirs + "mlp." + name + "_proj.weight"; };
+
+  table.addPlain(ours + "norm1", {hidden}, theirs + "input_layernorm.weight");
+  table.add(ours + "qkv", {qkvWidth(config), hidden},
+            {{attention("q"), 0, query},
+             {attention("k"), query, keyValue},
+             {attention("v"), query + keyValue, keyValue}});
+  table.addPlain(ours + "o", {hidden, query}, attention("o"));
+  table.addPlain(ours + "norm2", {hidden}, theirs + "post_attention_layernorm.weight");
+  table.add(ours + "gate_up", {2 * ffn, hidden}, {{mlp("gate"), 0, ffn}, {mlp("up"), ffn, ffn}});
+  table.addPlain(ours + "down", {hidden, ffn}, mlp("down"));
+}
+
+StageSpec llamaSpec(const ModelConfig &config, StageRange range, MicrobatchCaps caps) {
+  StageSpec spec{.range = range};
+  TensorTable table(config.type);
+  if (range.embedding)
+    table.addPlain("embedding", {config.vocab, config.hidden}, "model.embed_tokens.weight");
+  for (std::uint32_t layer = range.first; layer < range.end; ++layer)
+    addLayer(table, config, layer);
+  if (range.head) {
+    table.addPlain("norm", {config.hidden}, "model.norm.weight");
+    table.addPlain("head", {config.vocab, config.hidden}, "lm_head.weight");
+  }
+  table.moveTo(spec);
+
+  const StageRegions regions = stageRegions(config, range, caps);
+  spec.boundaryBytesPerToken = static_cast<std::uint32_t>(config.hidden * sizeOf(config.type));
+  spec.stashBytes = regions.stashBytes;
+  spec.weightStashBytes = regions.weightStashBytes;
+  spec.forwardWorkspace = regions.forwardWorkspace;
+  spec.backwardWorkspace = regions.backwardWorkspace;
+  spec.backwardInputWorkspace = regions.backwardInputWorkspace;
+  spec.backwardWeightWorkspace = regions.backwardWeightWorkspace;
+  return spec;
+}
+
+/// Every region exists and is as small as a region can be.
+StageSpec emptySpec(const ModelConfig &config, StageRange range) {
+  StageSpec spec{.range = range};
+  TensorTable table(config.type);
+  table.add("layers." + std::to_string(range.first) + ".nothing", {kTokenElements}, {});
+  table.moveTo(spec);
+  spec.boundaryBytesPerToken =
+      static_cast<std::uint32_t>(std::max(config.hidden, 1u) * sizeOf(config.type));
+  spec.stashBytes = spec.weightStashBytes = kRegionAlignment;
+  spec.forwardWorkspace = spec.backwardWorkspace = kRegionAlignment;
+  spec.backwardInputWorkspace = spec.backwardWeightWorkspace = kRegionAlignment;
+  return spec;
+}
+
+} // namespace
+
+std::uint64_t TensorSpec::elements() const {
+  std::uint64_t product = 1;
+  for (std::uint64_t extent : shape)
+    product *= extent;
+  return product;
+}
+
+std::vector<StageRange> splitLayers(const ModelConfig &config, std::uint32_t stages) {
+  assert(stages >= 1 && stages <= config.layers);
+  std::vector<StageRange> ranges;
+  std::uint32_t first = 0;
+  for (std::uint32_t stage = 0; stage < stages; ++stage) {
+    const std::uint32_t layers = config.layers / stages + (stage < config.layers % stages ? 1 : 0);
+    ranges.push_back({first, first + layers, stage == 0, stage + 1 == stages});
+    first += layers;
+  }
+  return ranges;
+}
+
+StageSpec stageSpec(const ModelConfig &config, StageRange range, MicrobatchCaps caps) {
+  return config.family == ModelFamily::Llama ? llamaSpec(config, range, caps)
+                                             : emptySpec(config, range);
+}
+
+const char *nameOf(ModelFamily family) {
+  constexpr const char *kNames[] = {"llama", "null", "sleep"};
+  return kNames[static_cast<std::size_t>(family)];
+}
+
+} // namespace vime

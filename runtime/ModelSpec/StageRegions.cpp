@@ -1,0 +1,138 @@
+#include "runtime/ModelSpec/StageRegions.h"
+
+#include <algorithm>
+
+#include "kernels/Workspace.h"
+
+namespace vime {
+namespace {
+
+/// Hands out consecutive aligned parts of a region.
+struct Cursor {
+  std::uint64_t at = 0;
+  std::uint64_t take(std::uint64_t bytes) {
+    const std::uint64_t start = at;
+    at += alignRegion(bytes);
+    return start;
+  }
+};
+
+struct Sizes {
+  const ModelConfig &config;
+  std::uint64_t tokens;
+  std::uint64_t vector(std::uint64_t elements) const {
+    return alignRegion(elements * sizeOf(config.type));
+  }
+  std::uint64_t rows(std::uint64_t width) const { return vector(tokens * width); }
+};
+
+LayerStash layerStash(const ModelConfig &config, const Sizes &size) {
+  Cursor cursor;
+  LayerStash layer;
+  layer.reciprocal1 = cursor.take(size.rows(1));
+  layer.qkv = cursor.take(size.rows(qkvWidth(config)));
+  layer.attended = cursor.take(size.rows(queryWidth(config)));
+  layer.lse = cursor.take(size.rows(config.heads));
+  layer.middle = cursor.take(size.rows(config.hidden));
+  layer.reciprocal2 = cursor.take(size.rows(1));
+  layer.gateUp = cursor.take(size.rows(2ull * config.ffn));
+  layer.bytes = cursor.at;
+  return layer;
+}
+
+LayerWeightStash layerWeightStash(const ModelConfig &config, const Sizes &size) {
+  Cursor cursor;
+  LayerWeightStash layer;
+  layer.activated = cursor.take(size.rows(config.ffn));
+  layer.middleGradient = cursor.take(size.rows(config.hidden));
+  layer.normGradients = cursor.take(size.vector(2ull * config.hidden));
+  layer.bytes = cursor.at;
+  return layer;
+}
+
+/// Workspace of the kernels in each direction of one stage.
+struct KernelNeeds {
+  std::uint64_t forward = 0, input = 0, weight = 0;
+};
+
+KernelNeeds kernelNeeds(const ModelConfig &config, StageRange range, MicrobatchCaps caps) {
+  KernelNeeds needs;
+  const auto linear = [&](std::uint64_t inputs, std::uint64_t outputs) {
+    const auto product = [&](std::uint64_t columns, std::uint64_t depth) {
+      return std::uint64_t(productWorkspace(config.type, columns, depth));
+    };
+    needs.forward = std::max(needs.forward, product(outputs, inputs));
+    needs.input = std::max(needs.input, product(inputs, outputs));
+    needs.weight = std::max(needs.weight, product(inputs, caps.tokens));
+  };
+  linear(config.hidden, qkvWidth(config));
+  linear(queryWidth(config), config.hidden);
+  linear(config.hidden, 2ull * config.ffn);
+  linear(config.ffn, config.hidden);
+  if (range.head)
+    linear(config.hidden, config.vocab);
+  const Attention heads{.heads = std::int32_t(config.heads),
+                        .keyValueHeads = std::int32_t(config.kvHeads),
+                        .headWidth = std::int32_t(config.headWidth)};
+  const std::uint64_t attention = attentionWorkspace(config.type, heads, caps.segmentTokens);
+  needs.forward = alignRegion(std::max(needs.forward, attention));
+  needs.input = alignRegion(std::max(needs.input, attention));
+  needs.weight = alignRegion(needs.weight);
+  return needs;
+}
+
+void layStashes(StageRegions &regions, const ModelConfig &config, StageRange range,
+                const Sizes &size) {
+  const std::uint32_t layers = range.end - range.first;
+  regions.states = {.first = range.embedding ? 0u : 1u,
+                    .end = range.head ? layers + 1 : layers,
+                    .stride = size.rows(config.hidden)};
+  regions.layer = layerStash(config, size);
+  regions.weightLayer = layerWeightStash(config, size);
+
+  Cursor stash{regions.states.count() * regions.states.stride};
+  regions.layers = stash.take(layers * regions.layer.bytes);
+  Cursor weight{regions.states.count() * regions.states.stride};
+  regions.weightLayers = weight.take(layers * regions.weightLayer.bytes);
+  if (range.head) {
+    regions.finalReciprocal = stash.take(size.rows(1));
+    regions.logits = stash.take(size.rows(config.vocab));
+    regions.finalNormGradient = weight.take(size.vector(config.hidden));
+  }
+  regions.stashBytes = stash.at;
+  regions.weightStashBytes = weight.at;
+}
+
+void layWorkspaces(StageRegions &regions, const ModelConfig &config, const KernelNeeds &kernels,
+                   bool head, const Sizes &size) {
+  const std::uint64_t normed = size.rows(config.hidden);
+  const std::uint64_t attended = size.rows(queryWidth(config));
+
+  // Normed rows and activated rows never live together.
+  regions.forwardKernels = std::max(normed, size.rows(config.ffn));
+  regions.forwardWorkspace = regions.forwardKernels + kernels.forward;
+  regions.inputKernels = attended;
+  regions.backwardInputWorkspace = regions.inputKernels + kernels.input;
+  regions.weightKernels = normed;
+  regions.backwardWeightWorkspace = regions.weightKernels + kernels.weight;
+
+  Cursor cursor{std::max(normed, attended)};
+  regions.backwardLayer = cursor.take(regions.weightLayer.bytes);
+  regions.backwardStates =
+      cursor.take(std::min(regions.states.count(), 2u) * regions.states.stride);
+  regions.backwardFinalNorm = cursor.take(head ? size.vector(config.hidden) : 0);
+  regions.backwardKernels = cursor.take(std::max(kernels.input, kernels.weight));
+  regions.backwardWorkspace = cursor.at;
+}
+
+} // namespace
+
+StageRegions stageRegions(const ModelConfig &config, StageRange range, MicrobatchCaps caps) {
+  const Sizes size{config, caps.tokens};
+  StageRegions regions;
+  layStashes(regions, config, range, size);
+  layWorkspaces(regions, config, kernelNeeds(config, range, caps), range.head, size);
+  return regions;
+}
+
+} // namespace vime

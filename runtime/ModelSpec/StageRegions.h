@@ -1,0 +1,93 @@
+// StageRegions: where everything lies inside a stage's stash, weight stash and workspace.
+//
+// `stageSpec` takes the sizes from here and the Llama stage the addresses, so that what the compiler
+// reserves and what the runtime uses cannot disagree. All offsets are bytes from the start of a
+// region and multiples of kRegionAlignment.
+//
+//   stash         states | layer | layer ... | final reciprocals | logits
+//   weight stash  gradients of states | layer | layer ... | gradient of the final norm
+//   workspace     of each task its own, see below
+//
+// A *state* is the activation between two layers. A stage of n layers has the states 0 (its input)
+// to n (its output); those at the edge to another stage lie in plan buffers of their own, the
+// others in the stash.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/ModelSpec/ModelSpec.h"
+
+namespace vime {
+
+inline constexpr std::uint64_t kRegionAlignment = 64;
+
+/// States that the stage keeps itself: [first, end).
+struct KeptStates {
+  std::uint32_t first = 0, end = 0;
+  std::uint64_t stride = 0; // bytes of one state
+  std::uint32_t count() const { return end - first; }
+  bool holds(std::uint32_t state) const { return state >= first && state < end; }
+};
+
+/// What a layer keeps from forward to backward; offsets from the start of the layer's part.
+struct LayerStash {
+  std::uint64_t reciprocal1 = 0; // [tokens] of the norm before attention
+  std::uint64_t qkv = 0; // [tokens, (heads + 2 kvHeads) headWidth] after RoPE; gradient in place
+  std::uint64_t attended = 0;    // [tokens, heads headWidth] before the output product
+  std::uint64_t lse = 0;         // [tokens, heads]
+  std::uint64_t middle = 0;      // [tokens, hidden] after the first residual
+  std::uint64_t reciprocal2 = 0; // [tokens] of the norm before the feed-forward part
+  std::uint64_t gateUp = 0;      // [tokens, 2 ffn]; gradient in place
+  std::uint64_t bytes = 0;
+};
+
+/// What a layer's input gradient leaves for its weight gradient.
+struct LayerWeightStash {
+  std::uint64_t activated = 0;      // [tokens, ffn] silu(gate) up
+  std::uint64_t middleGradient = 0; // [tokens, hidden]
+  std::uint64_t normGradients = 0;  // [2, hidden]
+  std::uint64_t bytes = 0;
+};
+
+struct StageRegions {
+  // stash
+  KeptStates states;
+  std::uint64_t layers = 0; // offset of the first layer's part
+  LayerStash layer;
+  std::uint64_t finalReciprocal = 0,
+                logits = 0; // head only: [tokens], [tokens, vocab]; dlogits in place
+  std::uint64_t stashBytes = 0;
+
+  // weight stash; gradients of the kept states lie as the states do in the stash
+  std::uint64_t weightLayers = 0;
+  LayerWeightStash weightLayer;
+  std::uint64_t finalNormGradient = 0; // head only: [hidden]
+  std::uint64_t weightStashBytes = 0;
+
+  // workspace: `scratch` at 0 in every task, then:
+  std::uint64_t forwardKernels = 0, forwardWorkspace = 0;
+  std::uint64_t inputKernels = 0, backwardInputWorkspace = 0;
+  std::uint64_t weightKernels = 0, backwardWeightWorkspace = 0;
+  // ... and the combined backward keeps one layer's weight stash and two gradients of states in turn
+  std::uint64_t backwardLayer = 0, backwardStates = 0, backwardFinalNorm = 0, backwardKernels = 0,
+                backwardWorkspace = 0;
+};
+
+StageRegions stageRegions(const ModelConfig &config, StageRange range, MicrobatchCaps caps);
+
+/// Elements of a row of queries, keys and values.
+constexpr std::uint64_t queryWidth(const ModelConfig &c) {
+  return std::uint64_t(c.heads) * c.headWidth;
+}
+constexpr std::uint64_t keyValueWidth(const ModelConfig &c) {
+  return std::uint64_t(c.kvHeads) * c.headWidth;
+}
+constexpr std::uint64_t qkvWidth(const ModelConfig &c) {
+  return queryWidth(c) + 2 * keyValueWidth(c);
+}
+
+constexpr std::uint64_t alignRegion(std::uint64_t bytes) {
+  return (bytes + kRegionAlignment - 1) / kRegionAlignment * kRegionAlignment;
+}
+
+} // namespace vime
