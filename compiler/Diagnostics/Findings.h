@@ -23,7 +23,7 @@ enum class Rule : std::uint8_t { J, S1, S2, S3, S4, C1, C2, C3, C4, D1, D2, D3, 
 std::string codeOf(Rule rule, int number);
 std::string_view nameOf(Rule rule);
 
-/// A place in a file, counted from 1; line 0 = no place.
+/// A place in a file: line, and column and length in characters (code points), counted from 1; line 0 = no place.
 struct SourceSpan {
   std::string file;
   int line = 0, column = 0, length = 1;
@@ -36,10 +36,14 @@ struct ActionPlace {
   std::uint32_t action = 0;
 };
 
+/// Printed behind `= note: `; with a span as a note of its own, with that line; with an action behind
+/// `= from rank 1, action 17: `.
 struct Note {
-  std::string text;                  // printed behind `= ` or, with a span, as a note of its own
+  enum class End : std::uint8_t { None, From, To }; // which end of a contradiction the action is
+  std::string text;
   std::optional<SourceSpan> span;
-  std::optional<ActionPlace> action; // filled into words by the renderer's caller
+  std::optional<ActionPlace> action;
+  End end = End::None;
 };
 
 struct Finding {
@@ -71,10 +75,12 @@ private:
   std::deque<Finding> list; // references stay valid
 };
 
-/// `error[J0012]: …` with source line and caret as rustc draws them. `source(file)` gives the text of a file or null.
+/// `error[J0012]: …` with source line and caret as rustc draws them; an empty line between two findings. A file that
+/// `sources` lacks gives the place without the line.
 class SourceCache; // Diagnostics/SourceCache.h
-std::string renderText(const Findings &findings, SourceCache &sources, bool colour = false);
-/// One JSON object: {"errors": [{code, message, file, line, column, notes, help, rendered}]}.
-std::string renderJson(const Findings &findings, SourceCache &sources);
+std::string renderText(const Findings &findings, const SourceCache &sources, bool colour = false);
+/// One JSON object: {"format": "vime-diagnostics", "format_version": 1, "errors": [{code, message, file, line, column,
+/// length, label, notes: [{text, file?, line?, column?, length?, rank?, action?, end?}], help, rendered}]}.
+std::string renderJson(const Findings &findings, const SourceCache &sources);
 
 } // namespace vime

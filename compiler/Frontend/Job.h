@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,14 @@
 namespace vime {
 
 enum class OriginKind : std::uint8_t { Given, Default, Derived };
+
+/// Where a value comes from; see Field.
+struct Origin {
+  OriginKind kind = OriginKind::Default;
+  SourceSpan span;
+  std::string from;
+  bool operator==(const Origin &) const = default;
+};
 
 /// A value and where it comes from. `span` is the value in job.yaml when given, else the key or section it follows from.
 template <typename T> struct Field {
@@ -29,13 +38,14 @@ struct Job {
   struct {
     Field<std::uint32_t> ranks;
     Field<std::string> device;       // `cpu`
-    Field<std::uint64_t> memory;     // bytes per rank; 0: no limit stated
+    Field<std::uint64_t> memory;     // bytes per rank; 0: not stated
   } cluster;
 
   struct NamedModel {
     std::string name;
     SourceSpan span;
     ModelConfig config;
+    std::map<std::string, Origin> origins; // of the values in `config`, by key: `layers`
     Field<std::string> checkpoint; // Hugging Face directory, as stated
   };
   std::vector<NamedModel> models;
@@ -49,6 +59,7 @@ struct Job {
   struct {
     Field<std::string> schedule;
     Field<std::uint32_t> chunks, microbatches, samples; // samples of a microbatch
+    Field<std::uint64_t> memoryLimit;                   // bytes per rank that a plan may use; 0: no limit
   } pipeline;
 
   struct {
@@ -58,12 +69,13 @@ struct Job {
 
   struct {
     Field<std::string> kind; // `adamw`
-    Field<double> learningRate, beta1, beta2, epsilon, weightDecay, clip;
+    Field<double> learningRate, beta1, beta2, epsilon, weightDecay;
+    Field<double> clip; // largest global norm of the gradients; 0: they are not clipped
   } optimizer;
 
   struct {
     Field<std::uint64_t> steps, seed;
-    Field<std::string> exportTo;
+    Field<std::string> exportTo; // empty: no export
   } run;
 
   struct {
@@ -78,7 +90,8 @@ struct Job {
   }
 };
 
-/// The job in canonical YAML, every value present: `pipeline.chunks: 1  # default`. Same job, same text.
+/// The job in canonical YAML, every value present with its origin behind it: `  chunks: 1  # derived from schedule`.
+/// Same job, same text; reading the text gives the same values.
 std::string resolvedText(const Job &job);
 
 } // namespace vime
