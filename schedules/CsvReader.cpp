@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace vime {
@@ -109,7 +110,7 @@ private:
     int column;
   };
 
-  void fail(int column, std::string message) { error = CsvError{line, column, std::move(message)}; }
+  void fail(int column, std::string message) { error = CsvError{std::max(1, line), column, std::move(message)}; }
 
   std::string_view takeLine() {
     const std::size_t end = text.find('\n');

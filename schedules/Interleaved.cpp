@@ -16,9 +16,7 @@ namespace {
 // A rank's k-th forward belongs to chunk (k / round) mod chunks; its k-th backward goes through them the other way.
 class InterleavedRow {
 public:
-  InterleavedRow(ScheduleShape shape, const Placement &placement, int rank, std::size_t slots)
-      : row(stagesOf(placement, rank), slots), chunks(shape.chunks),
-        round(shape.microbatches / interleavedRounds(shape)) {}
+  InterleavedRow(RowBuilder row, int chunks, int round) : row(std::move(row)), chunks(chunks), round(round) {}
 
   void idle(int count) { row.idle(count); }
   void forward() { row.at(forwards++ / round % chunks).forward(); }
@@ -28,10 +26,16 @@ public:
 private:
   RowBuilder row;
   int chunks;
-  int round; // microbatches per round
+  int round; // microbatches in a row on one chunk
   int forwards = 0;
   int backwards = 0;
 };
+
+// Idle slots between warm-up and steady part: the first backward comes back `turn` slots after the last stage has had
+// its turn. They belong to the warm-up; a rank that has none (the last one, with one chunk) starts steady at once.
+int slotsToWait(ScheduleShape shape, int rank, int turn, int ahead) {
+  return ahead == 0 ? 0 : std::max(0, shape.stages() + turn - (ahead + rank));
+}
 
 } // namespace
 
@@ -40,11 +44,11 @@ Schedule interleaved(ScheduleShape shape) {
   const int total = shape.chunks * shape.microbatches; // forwards of one rank, and backwards
   const int round = shape.microbatches / interleavedRounds(shape);
   for (int rank = 0; rank < shape.ranks; ++rank) {
-    const int turn = 2 * (shape.ranks - 1 - rank); // slots until what leaves this rank comes back
+    const int turn = 2 * (shape.ranks - 1 - rank); // slots from this rank to the last and back
     const int ahead = std::min((shape.chunks - 1) * round + turn, total);
-    // The first backward reaches a rank `turn` slots after the last stage could take its first microbatch.
-    const int wait = std::max(0, shape.stages() + turn - (ahead + rank));
-    InterleavedRow row(shape, order.placement, rank, static_cast<std::size_t>(rank + 2 * total + wait + ahead));
+    const int wait = slotsToWait(shape, rank, turn, ahead);
+    const auto slots = static_cast<std::size_t>(rank + wait + 2 * total + ahead);
+    InterleavedRow row(RowBuilder(stagesOf(order.placement, rank), slots), shape.chunks, round);
     row.idle(rank);
     for (int warmUp = 0; warmUp < ahead; ++warmUp)
       row.forward();

@@ -34,24 +34,14 @@ std::string padded(std::string text, std::size_t width, char fill = ' ') {
 
 void trimRight(std::string &line) { line.erase(line.find_last_not_of(' ') + 1); }
 
-std::vector<std::vector<std::string>> gridCells(const Schedule &order) {
-  std::vector<std::vector<std::string>> cells;
-  for (const std::vector<Task> &row : order.rows) {
-    cells.emplace_back();
-    for (const Task &task : row)
-      cells.back().push_back(task.kind == TaskKind::Idle ? "." : toText(task));
-  }
-  return cells;
-}
+std::string gridCell(const Task &task) { return task.kind == TaskKind::Idle ? "." : toText(task); }
 
-std::vector<std::size_t> columnWidths(const std::vector<std::vector<std::string>> &cells) {
-  std::vector<std::size_t> widths;
-  for (const std::vector<std::string> &row : cells) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t column = 0; column < row.size(); ++column)
-      widths[column] = std::max(widths[column], row[column].size());
-  }
-  return widths;
+std::size_t widestCell(const Schedule &order) {
+  std::size_t widest = 0;
+  for (const std::vector<Task> &row : order.rows)
+    for (const Task &task : row)
+      widest = std::max(widest, gridCell(task).size());
+  return widest;
 }
 
 // Draws tasks at their start, `unit` characters per unit of time.
@@ -141,13 +131,12 @@ std::string toCsv(const Schedule &order) {
 }
 
 std::string toGrid(const Schedule &order) {
-  const std::vector<std::vector<std::string>> cells = gridCells(order);
-  const std::vector<std::size_t> widths = columnWidths(cells);
+  const std::size_t width = widestCell(order) + 1;
   std::string grid;
-  for (const std::vector<std::string> &row : cells) {
+  for (const std::vector<Task> &row : order.rows) {
     std::string line;
-    for (std::size_t column = 0; column < row.size(); ++column)
-      line += padded(row[column], widths[column] + 1);
+    for (const Task &task : row)
+      line += padded(gridCell(task), width);
     trimRight(line);
     grid += line + "\n";
   }

@@ -1,0 +1,86 @@
+// The orders as pictures: small enough to follow with a finger.
+#include "schedules/Notation.h"
+#include "schedules/Orders.h"
+
+#include <gtest/gtest.h>
+
+namespace vime {
+namespace {
+
+// Raw strings start on their own line.
+std::string grid(const Schedule &order) { return "\n" + toGrid(order); }
+
+TEST(GPipe, FourRanksFourMicrobatches) {
+  EXPECT_EQ(grid(gpipe({.ranks = 4, .microbatches = 4})), R"(
+0F0 0F1 0F2 0F3 .   .   .   .   .   .   .   .   .   0B0 0B1 0B2 0B3
+.   1F0 1F1 1F2 1F3 .   .   .   .   .   .   1B0 1B1 1B2 1B3
+.   .   2F0 2F1 2F2 2F3 .   .   .   2B0 2B1 2B2 2B3
+.   .   .   3F0 3F1 3F2 3F3 3B0 3B1 3B2 3B3
+)");
+}
+
+TEST(GPipe, OneRankOneMicrobatch) { EXPECT_EQ(toGrid(gpipe({.ranks = 1, .microbatches = 1})), "0F0 0B0\n"); }
+
+TEST(OneFOneB, FourRanksFiveMicrobatches) {
+  EXPECT_EQ(grid(oneFOneB({.ranks = 4, .microbatches = 5})), R"(
+0F0 0F1 0F2 0F3 0B0 0F4 0B1 0B2 0B3 0B4
+1F0 1F1 1F2 1B0 1F3 1B1 1F4 1B2 1B3 1B4
+2F0 2F1 2B0 2F2 2B1 2F3 2B2 2F4 2B3 2B4
+3F0 3B0 3F1 3B1 3F2 3B2 3F3 3B3 3F4 3B4
+)");
+}
+
+// Fewer microbatches than ranks: the first ranks never alternate.
+TEST(OneFOneB, FourRanksTwoMicrobatches) {
+  EXPECT_EQ(grid(oneFOneB({.ranks = 4, .microbatches = 2})), R"(
+0F0 0F1 0B0 0B1
+1F0 1F1 1B0 1B1
+2F0 2F1 2B0 2B1
+3F0 3B0 3F1 3B1
+)");
+}
+
+TEST(Interleaved, TwoRanksFourMicrobatchesTwoChunks) {
+  EXPECT_EQ(grid(interleaved({.ranks = 2, .microbatches = 4, .chunks = 2})), R"(
+0F0 0F1 2F0 2F1 .   .   0F2 2B0 0F3 2B1 2F2 0B0 2F3 0B1 .   2B2 .   2B3 .   0B2 .   0B3
+.   1F0 1F1 .   3F0 3B0 3F1 3B1 1F2 1B0 1F3 1B1 3F2 3B2 3F3 3B3 .   1B2 .   1B3
+)");
+}
+
+// Ten microbatches on four ranks make two rounds of five: the last rank of the reference's worked example.
+TEST(Interleaved, RoundsLargerThanRanks) {
+  Schedule order = interleaved({.ranks = 4, .microbatches = 10, .chunks = 2});
+  order.rows.erase(order.rows.begin(), order.rows.begin() + 3);
+  EXPECT_EQ(toCsv(order), ",,,3F0,3F1,3F2,3F3,3F4,7F0,7B0,7F1,7B1,7F2,7B2,7F3,7B3,7F4,7B4,3F5,3B0,3F6,3B1,3F7,3B2,"
+                          "3F8,3B3,3F9,3B4,7F5,7B5,7F6,7B6,7F7,7B7,7F8,7B8,7F9,7B9,,3B5,,3B6,,3B7,,3B8,,3B9\r\n");
+}
+
+// One chunk is legal but not 1F1B: the warm-up is longer.
+TEST(Interleaved, OneChunk) {
+  EXPECT_EQ(grid(interleaved({.ranks = 2, .microbatches = 4, .chunks = 1})), R"(
+0F0 0F1 .   .   0F2 0B0 0F3 0B1 .   0B2 .   0B3
+.   1F0 1B0 1F1 1B1 1F2 1B2 1F3 1B3
+)");
+}
+
+TEST(ZeroBubbleH1, FourRanksFiveMicrobatches) {
+  EXPECT_EQ(grid(zeroBubbleH1({.ranks = 4, .microbatches = 5})), R"(
+0F0 0F1 0F2 0F3 0I0 0W0 0F4 0I1 0W1 0I2 0W2 0I3 0W3 0I4 0W4
+1F0 1F1 1F2 1I0 1F3 1I1 1W0 1F4 1I2 1W1 1I3 1W2 1I4 1W3 1W4
+2F0 2F1 2I0 2F2 2I1 2F3 2I2 2W0 2F4 2I3 2W1 2I4 2W2 2W3 2W4
+3F0 3I0 3F1 3I1 3F2 3I2 3F3 3I3 3W0 3F4 3I4 3W1 3W2 3W3 3W4
+)");
+}
+
+// Fewer microbatches than ranks: the input gradients still hurry upstream, the weight gradients wait for the end.
+TEST(ZeroBubbleH1, FourRanksTwoMicrobatches) {
+  EXPECT_EQ(grid(zeroBubbleH1({.ranks = 4, .microbatches = 2})), R"(
+0F0 0F1 0I0 0W0 0I1 0W1
+1F0 1F1 1I0 1I1 1W0 1W1
+2F0 2F1 2I0 2I1 2W0 2W1
+3F0 3I0 3F1 3I1 3W0 3W1
+)");
+}
+
+} // namespace
+} // namespace vime
