@@ -114,12 +114,15 @@ enum class BufferKind : std::uint8_t {
   Weights, Gradients, Moments, Input, Output, OutputGradient, InputGradient, Stash, WeightStash, Workspace
 };
 
+/// Buffer::stage of what belongs to no stage.
+constexpr std::uint16_t kNoStage = 0xFFFF;
+
 /// `count` slots of `bytes` each, `stride` apart, first at `offset` of its tier's arena. A microbatch b uses slot
 /// b % count. Offsets and strides are multiples of kBufferAlignment.
 struct Buffer {
   BufferKind kind = BufferKind::Header;
   Tier tier = Tier::Device;
-  std::uint16_t stage = 0xFFFF; // index in the program's stage table, or 0xFFFF
+  std::uint16_t stage = kNoStage; // index in the program's stage table
   std::uint32_t count = 1;
   std::uint64_t bytes = 0;
   std::uint64_t stride = 0;

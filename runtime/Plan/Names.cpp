@@ -1,0 +1,37 @@
+#include "runtime/Plan/Names.h"
+
+namespace vime::plan {
+namespace {
+
+using Names = std::span<const std::string_view>;
+
+constexpr std::string_view kAxes[] = {"pp", "dp", "cp", "tp"};
+constexpr std::string_view kFlows[] = {"forward", "backward", "data", "weights", "metrics", "control"};
+constexpr std::string_view kCollectives[] = {"broadcast", "gather", "all_gather"};
+constexpr std::string_view kLaneKinds[] = {"compute", "copy.in", "copy.out", "io",
+                                           "host",    "send",    "receive",  "group"};
+constexpr std::string_view kTiers[] = {"device", "host"};
+constexpr std::string_view kBuffers[] = {
+    "header",  "segments",  "tokens",  "labels", "losses", "scalars",         "squares",        "all_squares", "stats",        "all_stats",
+    "weights", "gradients", "moments", "input",  "output", "output_gradient", "input_gradient", "stash",       "weight_stash", "workspace"};
+constexpr std::string_view kDataTypes[] = {"float32", "float64", "bfloat16", "int32", "byte"};
+constexpr std::string_view kFamilies[] = {"llama", "null", "sleep"};
+
+static_assert(std::size(kBuffers) == static_cast<std::size_t>(BufferKind::Workspace) + 1);
+static_assert(std::size(kFlows) == static_cast<std::size_t>(Flow::Control) + 1);
+static_assert(std::size(kLaneKinds) == static_cast<std::size_t>(LaneKind::Group) + 1);
+static_assert(std::size(kDataTypes) == static_cast<std::size_t>(DataType::Byte) + 1);
+static_assert(std::size(kFamilies) == static_cast<std::size_t>(ModelFamily::Sleep) + 1);
+
+} // namespace
+
+template <> Names namesOf<Axis>() { return kAxes; }
+template <> Names namesOf<Flow>() { return kFlows; }
+template <> Names namesOf<Collective>() { return kCollectives; }
+template <> Names namesOf<LaneKind>() { return kLaneKinds; }
+template <> Names namesOf<Tier>() { return kTiers; }
+template <> Names namesOf<BufferKind>() { return kBuffers; }
+template <> Names namesOf<DataType>() { return kDataTypes; }
+template <> Names namesOf<ModelFamily>() { return kFamilies; }
+
+} // namespace vime::plan
