@@ -1,4 +1,4 @@
-// Reading orders in PyTorch's compute-only CSV form: one row per rank, cells like 2F0, blank cells idle.
+// Reading orders in PyTorch's compute-only CSV form.
 //
 //   row   := cell ("," cell)*          cell  := "" | stage kind microbatch
 //   kind  := "F" | "B" | "I" | "W"     stage, microbatch := digits
@@ -55,11 +55,12 @@ std::optional<TaskKind> kindOf(char letter) {
   }
 }
 
-// Actions that PyTorch writes into lowered orders or for FSDP, and why an order here has none of them.
+// PyTorch's actions for transfers and FSDP, and why an order here has none of them.
 std::string_view knownButRefused(std::string_view cell) {
   if (cell.find("SEND_") != std::string_view::npos || cell.find("RECV_") != std::string_view::npos)
     return "is a transfer; the compiler adds transfers to the compute order by itself";
-  if (cell.find("SHARD") != std::string_view::npos || cell.find("REDUCE_GRAD") != std::string_view::npos)
+  if (cell.find("SHARD") != std::string_view::npos ||
+      cell.find("REDUCE_GRAD") != std::string_view::npos)
     return "concerns parameters, not the compute order";
   if (cell.find("OVERLAP_") != std::string_view::npos)
     return "is an overlapped pair, which orders cannot hold yet";
@@ -110,7 +111,9 @@ private:
     int column;
   };
 
-  void fail(int column, std::string message) { error = CsvError{std::max(1, line), column, std::move(message)}; }
+  void fail(int column, std::string message) {
+    error = CsvError{std::max(1, line), column, std::move(message)};
+  }
 
   std::string_view takeLine() {
     const std::size_t end = text.find('\n');
@@ -159,19 +162,23 @@ private:
     const auto [place, isNew] = ranks.try_emplace(task.stage, here);
     if (!isNew && place->second.rank != here.rank)
       fail(column, "`" + toText(task) + "` puts stage " + std::to_string(task.stage) + " on rank " +
-                       std::to_string(here.rank) + ", but line " + std::to_string(place->second.line) + " has it on rank " +
+                       std::to_string(here.rank) + ", but line " +
+                       std::to_string(place->second.line) + " has it on rank " +
                        std::to_string(place->second.rank));
   }
 
-  // B is the whole backward. PyTorch 2.5 wrote B for the input gradient: such a file would count that part twice.
+  // B is the whole backward. PyTorch 2.5 wrote B for the input gradient: such a file would count
+  // that part twice.
   void checkDialect(const Task &task, int column) {
     if (task.kind == TaskKind::Forward)
       return;
     const bool whole = task.kind == TaskKind::Backward;
     const auto [entry, isNew] = isWhole.try_emplace({task.stage, task.microbatch}, whole);
     if (!isNew && entry->second != whole)
-      fail(column, "stage " + std::to_string(task.stage) + ", microbatch " + std::to_string(task.microbatch) +
-                       " has a whole backward (B) beside a split one (I, W); files of PyTorch 2.5 write B for I");
+      fail(column, "stage " + std::to_string(task.stage) + ", microbatch " +
+                       std::to_string(task.microbatch) +
+                       " has a whole backward (B) beside a split one (I, W); files of PyTorch 2.5 "
+                       "write B for I");
   }
 
   void inferPlacement() {
@@ -179,8 +186,8 @@ private:
     for (const auto &[found, seen] : ranks) {
       if (found != stage) {
         line = seen.line;
-        return fail(seen.column, "stage " + std::to_string(found) + " appears, but stage " + std::to_string(stage) +
-                                     " is on no rank");
+        return fail(seen.column, "stage " + std::to_string(found) + " appears, but stage " +
+                                     std::to_string(stage) + " is on no rank");
       }
       order.placement.push_back(seen.rank);
       ++stage;
@@ -191,7 +198,7 @@ private:
   int line = 0;
   bool hasTask = false;
   Schedule order;
-  std::map<int, Seen> ranks;                  // per stage: its first cell
+  std::map<int, Seen> ranks;                   // per stage: its first cell
   std::map<std::pair<int, int>, bool> isWhole; // per stage and microbatch: B, not I or W
   std::optional<CsvError> error;
 };

@@ -1,5 +1,5 @@
 // GPipe: every rank runs all forwards, then all backwards, both in ascending microbatch order.
-// Simple, and keeps all microbatches alive. Source: Huang et al. 2019, fig. 2c; idle slots as PyTorch draws them.
+// Simple, and keeps all microbatches alive. Source: Huang et al. 2019; idle slots as PyTorch draws.
 #include "schedules/Orders.h"
 #include "schedules/Placement.h"
 #include "schedules/RowBuilder.h"

@@ -1,6 +1,6 @@
-// Interleaved 1F1B: a rank holds several stages, `ranks` apart, and takes one round of microbatches through each of
-// them in turn, so the pipeline fills and drains in 1/chunks of the time.
-// Source: Narayanan et al. 2021, fig. 4; rounds and idle slots as PyTorch draws them.
+// Interleaved 1F1B: a rank holds several stages, `ranks` apart, and takes one round of microbatches
+// through each of them in turn, so the pipeline fills and drains in 1/chunks of the time.
+// Source: Narayanan et al. 2021; rounds and idle slots as PyTorch draws them.
 #include "schedules/Orders.h"
 #include "schedules/Placement.h"
 #include "schedules/RowBuilder.h"
@@ -13,10 +13,12 @@ int interleavedRounds(ScheduleShape shape) { return std::max(1, shape.microbatch
 
 namespace {
 
-// A rank's k-th forward belongs to chunk (k / round) mod chunks; its k-th backward goes through them the other way.
+// The k-th forward of a rank belongs to chunk (k / round) mod chunks; its backwards go through the
+// chunks the other way.
 class InterleavedRow {
 public:
-  InterleavedRow(RowBuilder row, int chunks, int round) : row(std::move(row)), chunks(chunks), round(round) {}
+  InterleavedRow(RowBuilder row, int chunks, int round)
+      : row(std::move(row)), chunks(chunks), round(round) {}
 
   void idle(int count) { row.idle(count); }
   void forward() { row.at(forwards++ / round % chunks).forward(); }
@@ -31,8 +33,9 @@ private:
   int backwards = 0;
 };
 
-// Idle slots between warm-up and steady part: the first backward comes back `turn` slots after the last stage has had
-// its turn. They belong to the warm-up; a rank that has none (the last one, with one chunk) starts steady at once.
+// Idle slots between warm-up and steady part: the first backward comes back `turn` slots after the
+// last stage has had its turn. They belong to the warm-up; a rank that has none (the last one, with
+// one chunk) starts steady at once.
 int slotsToWait(ScheduleShape shape, int rank, int turn, int ahead) {
   return ahead == 0 ? 0 : std::max(0, shape.stages() + turn - (ahead + rank));
 }

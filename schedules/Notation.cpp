@@ -24,7 +24,9 @@ char letterOf(TaskKind kind) {
 }
 
 // Without the stage: "F1".
-std::string shortText(const Task &task) { return letterOf(task.kind) + std::to_string(task.microbatch); }
+std::string shortText(const Task &task) {
+  return letterOf(task.kind) + std::to_string(task.microbatch);
+}
 
 std::string padded(std::string text, std::size_t width, char fill = ' ') {
   if (text.size() < width)
@@ -143,6 +145,8 @@ std::string toGrid(const Schedule &order) {
   return grid;
 }
 
-std::string toTimeline(const Schedule &order, UnitCosts costs) { return Timeline(order, costs).text(); }
+std::string toTimeline(const Schedule &order, UnitCosts costs) {
+  return Timeline(order, costs).text();
+}
 
 } // namespace vime

@@ -1,7 +1,7 @@
 // Notation: orders as text, in PyTorch's grammar.
 //
-//   0F1  stage 0, forward, microbatch 1      0I1  its input gradient
-//   0B1  its whole backward                  0W1  its weight gradient      blank or `.`  an idle slot
+//   0F1  stage 0, microbatch 1: forward    0B1  whole backward
+//   0I1  input gradient                    0W1  weight gradient     blank or `.`  idle slot
 #pragma once
 
 #include "schedules/Schedule.h"
@@ -16,16 +16,16 @@ namespace vime {
 /// "0F1"; an idle slot gives "".
 std::string toText(const Task &task);
 
-/// One line per rank, cells separated by commas, idle slots empty, CRLF: byte for byte what PyTorch dumps.
+/// One line per rank, commas, idle slots empty, CRLF: byte for byte what PyTorch dumps.
 std::string toCsv(const Schedule &order);
 
 /// One line per rank in order of execution, columns aligned, `.` for an idle slot.
 std::string toGrid(const Schedule &order);
 
-/// The picture of the papers: every task stands at its start in unit time and is as wide as its cost.
-///   rank 0  F0 F1 .  .  B0--- B1---
-///   rank 1  .  F0 B0--- F1 B1--- .
-/// Stages are left out where every rank holds one. An order that gets stuck ends in a line that says where.
+/// The picture of the papers: every task stands at its start and is as wide as its cost.
+///   rank 0  F0 F1 .  .  B0--- .  B1---
+///   rank 1  .  F0 B0--- F1 B1--- .  .
+/// Stages are left out where every rank holds one. A last line says where an order gets stuck.
 std::string toTimeline(const Schedule &order, UnitCosts costs = {});
 
 struct CsvError {
@@ -34,10 +34,11 @@ struct CsvError {
   std::string message;
 };
 
-/// Reads what `toCsv` writes (LF is taken too) and infers the placement from the rows that the stages stand in.
-/// Refuses everything else: cells that only begin well, transfers and other actions of a lowered order, a stage on two
-/// ranks or missing, and a whole backward beside a split one of the same stage and microbatch (PyTorch 2.5 wrote B for
-/// what is now I). Whether the order is complete and legal is not judged here.
+/// Reads what `toCsv` writes (LF is taken too) and infers the placement from the rows that the
+/// stages stand in. Refuses everything else: cells that only begin well, transfers and other
+/// actions of a lowered order, a stage on two ranks or missing, and a whole backward beside a split
+/// one of the same stage and microbatch (PyTorch 2.5 wrote B for what is now I). Whether the order
+/// is complete and legal is not judged here.
 std::variant<Schedule, CsvError> parseCsv(std::string_view text);
 
 } // namespace vime

@@ -1,6 +1,7 @@
-// 1F1B (PipeDream-Flush): a rank forwards one microbatch for itself and one for each rank behind it, then alternates,
-// backward first. Keeps at most `ranks - rank` microbatches alive, where GPipe keeps all of them.
-// Source: Narayanan et al. 2021, fig. 3; the row that PyTorch's executor runs.
+// 1F1B (PipeDream-Flush): a rank forwards one microbatch for itself and one for each rank behind
+// it, then alternates, backward first. Keeps at most `ranks - rank` microbatches alive, where GPipe
+// keeps all of them. Source: Narayanan et al. 2021; the row is the one that PyTorch's executor
+// runs.
 #include "schedules/Orders.h"
 #include "schedules/Placement.h"
 #include "schedules/RowBuilder.h"

@@ -23,19 +23,21 @@ std::string outOfRange(const Order &order, std::string_view unit, int number, in
     return {};
   const std::string range =
       least == most ? counted(least, unit) : std::to_string(least) + " to " + counted(most, unit);
-  return "`" + std::string(order.name) + "` takes " + range + where + ", not " + std::to_string(number);
+  return "`" + std::string(order.name) + "` takes " + range + where + ", not " +
+         std::to_string(number);
 }
 
 // The first number that is wrong, and why. Later rules need the earlier ones to hold.
 std::optional<OrderProblem> firstProblem(const Order &order, ScheduleShape shape) {
   if (std::string why = outOfRange(order, "rank", shape.ranks, 1, kMaxRanks); !why.empty())
     return OrderProblem{"ranks", std::move(why), {}, {}};
-  if (std::string why = outOfRange(order, "chunk", shape.chunks, order.chunks.least, order.chunks.most, " per rank");
+  if (std::string why = outOfRange(order, "chunk", shape.chunks, order.chunks.least,
+                                   order.chunks.most, " per rank");
       !why.empty())
     return OrderProblem{"chunks", std::move(why), {}, {}};
   const std::string where = " on " + counted(shape.stages(), "stage");
-  if (std::string why =
-          outOfRange(order, "microbatch", shape.microbatches, 1, mostMicrobatches(shape.stages()), where);
+  if (std::string why = outOfRange(order, "microbatch", shape.microbatches, 1,
+                                   mostMicrobatches(shape.stages()), where);
       !why.empty())
     return OrderProblem{"microbatches", std::move(why), {}, {}};
   if (std::string why = order.refusal(shape); !why.empty())
@@ -43,7 +45,7 @@ std::optional<OrderProblem> firstProblem(const Order &order, ScheduleShape shape
   return std::nullopt;
 }
 
-// All numbers in range first, then the next smaller and the next larger number of microbatches that the rule takes.
+// All numbers in range first, then the next smaller and larger microbatches that the rule takes.
 std::vector<ScheduleShape> nearestShapes(const Order &order, ScheduleShape shape) {
   shape.ranks = std::clamp(shape.ranks, 1, kMaxRanks);
   shape.chunks = std::clamp(shape.chunks, order.chunks.least, order.chunks.most);
@@ -56,7 +58,8 @@ std::vector<ScheduleShape> nearestShapes(const Order &order, ScheduleShape shape
     ScheduleShape candidate = shape;
     do
       candidate.microbatches += step;
-    while (1 <= candidate.microbatches && candidate.microbatches <= most && !order.refusal(candidate).empty());
+    while (1 <= candidate.microbatches && candidate.microbatches <= most &&
+           !order.refusal(candidate).empty());
     if (1 <= candidate.microbatches && candidate.microbatches <= most)
       shapes.push_back(candidate);
   }
@@ -72,7 +75,8 @@ std::string remedy(ScheduleShape shape, const std::vector<ScheduleShape> &neares
   if (first.chunks != shape.chunks)
     changes.push_back(counted(first.chunks, "chunk"));
   if (nearest.size() == 2)
-    changes.push_back(std::to_string(first.microbatches) + " or " + counted(nearest.back().microbatches, "microbatch"));
+    changes.push_back(std::to_string(first.microbatches) + " or " +
+                      counted(nearest.back().microbatches, "microbatch"));
   else if (first.microbatches != shape.microbatches)
     changes.push_back(counted(first.microbatches, "microbatch"));
   std::string text = "use " + changes.front();
@@ -87,7 +91,8 @@ std::string ordersWithChunks(int chunks) {
   for (const Order &order : allOrders())
     if (order.chunks.least <= chunks && chunks <= order.chunks.most)
       names += (names.empty() ? "`" : ", `") + std::string(order.name) + "`";
-  return names.empty() ? names : ", or an order that takes " + counted(chunks, "chunk") + ": " + names;
+  return names.empty() ? names
+                       : ", or an order that takes " + counted(chunks, "chunk") + ": " + names;
 }
 
 } // namespace

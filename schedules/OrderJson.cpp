@@ -21,7 +21,8 @@ template <typename Number> std::string numberList(const std::vector<Number> &num
 std::string rowText(const std::vector<Task> &row) {
   std::string list = "[";
   for (const Task &task : row)
-    list += (list.size() == 1 ? "" : ", ") + (task.kind == TaskKind::Idle ? std::string("null") : quoted(toText(task)));
+    list += (list.size() == 1 ? "" : ", ") +
+            (task.kind == TaskKind::Idle ? std::string("null") : quoted(toText(task)));
   return list + "]";
 }
 
@@ -44,23 +45,29 @@ std::string bubbleText(const UnitTimes &times) {
 }
 
 std::string unitTimeText(const UnitTimes &times) {
-  return "{\"makespan\": " + std::to_string(times.makespan) + ", \"busy\": " + numberList(times.busy) +
-         ", \"bubble\": " + bubbleText(times) + ", \"peak_live\": " + numberList(times.peakLive) + "}";
+  return "{\"makespan\": " + std::to_string(times.makespan) +
+         ", \"busy\": " + numberList(times.busy) + ", \"bubble\": " + bubbleText(times) +
+         ", \"peak_live\": " + numberList(times.peakLive) + "}";
 }
 
 } // namespace
 
 std::string toJson(const Order &order, ScheduleShape shape, const Schedule &schedule) {
-  return "{\n  \"name\": " + quoted(order.name) +                                     //
-         ",\n  \"ranks\": " + std::to_string(shape.ranks) +                           //
-         ",\n  \"microbatches\": " + std::to_string(shape.microbatches) +             //
-         ",\n  \"chunks\": " + std::to_string(shape.chunks) +                         //
-         ",\n  \"placement\": " + numberList(schedule.placement) +                    //
-         ",\n  \"rows\": " + rowsText(schedule) +                                     //
-         ",\n  \"unit_time\": " + unitTimeText(simulate(schedule)) +                  //
-         ",\n  \"bubble\": " + quoted(order.bubble) +                                 //
-         ",\n  \"peak\": " + quoted(order.peak) +                                     //
-         ",\n  \"source\": " + quoted(order.source) + "\n}\n";
+  std::string json;
+  const auto add = [&](std::string_view key, const std::string &value) {
+    json += (json.empty() ? "{\n  " : ",\n  ") + quoted(key) + ": " + value;
+  };
+  add("name", quoted(order.name));
+  add("ranks", std::to_string(shape.ranks));
+  add("microbatches", std::to_string(shape.microbatches));
+  add("chunks", std::to_string(shape.chunks));
+  add("placement", numberList(schedule.placement));
+  add("rows", rowsText(schedule));
+  add("unit_time", unitTimeText(simulate(schedule)));
+  add("bubble", quoted(order.bubble));
+  add("peak", quoted(order.peak));
+  add("source", quoted(order.source));
+  return json + "\n}\n";
 }
 
 } // namespace vime

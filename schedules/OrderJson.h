@@ -7,8 +7,9 @@
 
 namespace vime {
 
-/// {"name": …, "ranks": …, "rows": [["0F0", null, …], …], "unit_time": {"makespan": …, …}, …}: keys in a fixed order,
-/// `null` for an idle slot, one row per line. `schedule` is what `order` built for `shape`.
+/// {"name": …, "ranks": …, "rows": [["0F0", null, …], …], "unit_time": {"makespan": …, …}, …}: keys
+/// in a fixed order, `null` for an idle slot, one row per line. `schedule` is what `order` built
+/// for `shape`.
 std::string toJson(const Order &order, ScheduleShape shape, const Schedule &schedule);
 
 } // namespace vime

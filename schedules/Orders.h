@@ -1,4 +1,4 @@
-// The pipeline orders we know, one file each. All of them take a shape that `check` (Registry.h) accepts.
+// The pipeline orders, one file each. The shape must have passed `check` (Registry.h).
 #pragma once
 
 #include "schedules/Schedule.h"

@@ -12,7 +12,7 @@ namespace {
 
 std::string takesAny(ScheduleShape) { return {}; }
 
-// A remainder would leave one round short, and the steady part would wait for microbatches that do not exist.
+// A remainder would leave one round short: its steady part would miss microbatches.
 std::string refusesUnevenRounds(ScheduleShape shape) {
   const int rounds = interleavedRounds(shape);
   if (shape.microbatches % rounds == 0)
@@ -102,7 +102,8 @@ std::vector<std::string_view> orderNames() {
 }
 
 const Order *findOrder(std::string_view name) {
-  const auto found = std::find_if(kOrders.begin(), kOrders.end(), [&](const Order &order) { return order.name == name; });
+  const auto found = std::find_if(kOrders.begin(), kOrders.end(),
+                                  [&](const Order &order) { return order.name == name; });
   return found == kOrders.end() ? nullptr : &*found;
 }
 
@@ -125,7 +126,8 @@ std::optional<std::string_view> nearestOrderName(std::string_view name) {
 }
 
 ScheduleShape shapeFor(const Order &order, int ranks, int microbatches, std::optional<int> chunks) {
-  return {.ranks = ranks, .microbatches = microbatches, .chunks = chunks.value_or(order.chunks.usual)};
+  return {
+      .ranks = ranks, .microbatches = microbatches, .chunks = chunks.value_or(order.chunks.usual)};
 }
 
 } // namespace vime

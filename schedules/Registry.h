@@ -30,11 +30,11 @@ struct Order {
   std::string_view placement;            // linear, loop
   ChunkRange chunks;                     // stages per rank
   Schedule (*build)(ScheduleShape);      // the shape must have passed `check`
-  std::string (*refusal)(ScheduleShape); // why the rule cannot take this number of microbatches; "" if it can
+  std::string (*refusal)(ScheduleShape); // why it cannot take so many microbatches; "" if it can
   std::string_view needs;                // `refusal` in words, for lists
-  std::string_view bubble;               // idle time per rank; F, B (or I and W) of all v chunks of a rank
-  std::string_view peak;                 // activations alive on the fullest rank
-  std::string_view source;               // where the rule comes from
+  std::string_view bubble; // idle time per rank; F, B (or I and W) of all v chunks of a rank
+  std::string_view peak;   // activations alive on the fullest rank
+  std::string_view source; // where the rule comes from
 };
 
 /// Why an order cannot be built, and with which numbers it could.
@@ -42,7 +42,7 @@ struct OrderProblem {
   std::string_view number; // the wrong one: "ranks", "chunks" or "microbatches"
   std::string message;
   std::string help;
-  std::vector<ScheduleShape> nearest; // legal shapes with as little changed as possible; never empty
+  std::vector<ScheduleShape> nearest; // legal, as little changed as possible; never empty
 };
 
 std::span<const Order> allOrders();
@@ -55,7 +55,8 @@ const Order *findOrder(std::string_view name);
 std::optional<std::string_view> nearestOrderName(std::string_view name);
 
 /// The shape with the order's usual chunks where none are given. Not checked.
-ScheduleShape shapeFor(const Order &order, int ranks, int microbatches, std::optional<int> chunks = {});
+ScheduleShape shapeFor(const Order &order, int ranks, int microbatches,
+                       std::optional<int> chunks = {});
 
 /// Nothing if `order.build` takes the shape.
 std::optional<OrderProblem> check(const Order &order, ScheduleShape shape);

@@ -4,8 +4,8 @@
 //   row.idle(2).forward(3);               // . . 2F0 2F1 2F2
 //   row.at(1).forward().backward();       // 6F0 6B0
 //
-// Every order here runs the microbatches of one stage and kind in ascending order, so an order says only *what comes
-// next*, never a microbatch number.
+// Every order here runs the microbatches of one stage and kind in ascending order, so an order says
+// only *what comes next*, never a microbatch number.
 #pragma once
 
 #include "schedules/Schedule.h"
@@ -18,7 +18,8 @@ namespace vime {
 
 class RowBuilder {
 public:
-  RowBuilder(std::vector<int> stages, std::size_t slots) : stages(std::move(stages)), next(this->stages.size()) {
+  RowBuilder(std::vector<int> stages, std::size_t slots)
+      : stages(std::move(stages)), next(this->stages.size()) {
     row.reserve(slots);
   }
 

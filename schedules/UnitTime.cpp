@@ -29,7 +29,8 @@ namespace {
 constexpr std::int64_t kNever = -1;
 constexpr int kNobody = -1;
 
-enum class Value : std::uint8_t { Output, Gradient }; // of a stage: what it passes down, what it passes up
+// What a stage passes down, and what it passes up.
+enum class Value : std::uint8_t { Output, Gradient };
 
 struct Need {
   Value value;
@@ -74,7 +75,8 @@ public:
       : microbatches(static_cast<std::size_t>(microbatches)),
         cells(2 * static_cast<std::size_t>(stages) * this->microbatches, initial) {}
   T &at(Need need, int microbatch) {
-    const std::size_t row = 2 * static_cast<std::size_t>(need.stage) + static_cast<std::size_t>(need.value);
+    const std::size_t row =
+        2 * static_cast<std::size_t>(need.stage) + static_cast<std::size_t>(need.value);
     return cells[row * microbatches + static_cast<std::size_t>(microbatch)];
   }
 
@@ -97,7 +99,8 @@ std::optional<Need> madeBy(const Task &task) {
 }
 
 int microbatchesOf(const Schedule &order) {
-  const std::int64_t stages = std::max<std::int64_t>(1, static_cast<std::int64_t>(order.placement.size()));
+  const std::int64_t stages =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(order.placement.size()));
   std::int64_t count = 0;
   for (const std::vector<Task> &row : order.rows)
     for (const Task &task : row)
@@ -109,8 +112,8 @@ class Simulation {
 public:
   Simulation(const Schedule &order, UnitCosts costs)
       : order(order), costs(costs), stages(static_cast<int>(order.placement.size())),
-        microbatches(microbatchesOf(order)), readyAt(stages, microbatches, kNever), next(order.rows.size()),
-        freeAt(order.rows.size()), live(order.rows.size()) {
+        microbatches(microbatchesOf(order)), readyAt(stages, microbatches, kNever),
+        next(order.rows.size()), freeAt(order.rows.size()), live(order.rows.size()) {
     times.busy.resize(order.rows.size());
     times.peakLive.resize(order.rows.size());
     for (const std::vector<Task> &row : order.rows)
@@ -131,7 +134,8 @@ public:
 
 private:
   bool isKnown(const Task &task) const {
-    return 0 <= task.stage && task.stage < stages && 0 <= task.microbatch && task.microbatch < microbatches;
+    return 0 <= task.stage && task.stage < stages && 0 <= task.microbatch &&
+           task.microbatch < microbatches;
   }
 
   // The first thing that the task still waits for.
@@ -182,7 +186,7 @@ private:
                                static_cast<double>(order.rows.size());
   }
 
-  // Of all ranks that stand still, the first whose input nobody will ever make; else the first of the circle.
+  // The first rank whose input nobody will ever make; if there is none, the first of the circle.
   std::optional<StuckTask> findStuck() {
     if (isComplete())
       return std::nullopt;
@@ -228,7 +232,8 @@ private:
       stuck.message += "there is no such stage or microbatch";
       return stuck;
     }
-    const bool split = task.kind == TaskKind::BackwardInput || task.kind == TaskKind::BackwardWeight;
+    const bool split =
+        task.kind == TaskKind::BackwardInput || task.kind == TaskKind::BackwardWeight;
     const TaskKind gradient = split ? TaskKind::BackwardInput : TaskKind::Backward;
     const TaskKind kind = need->value == Value::Output ? TaskKind::Forward : gradient;
     stuck.message += "it waits for " + toText({kind, need->stage, task.microbatch});
@@ -237,7 +242,8 @@ private:
       return stuck;
     }
     const std::size_t other = static_cast<std::size_t>(maker);
-    stuck.message += ", which stands behind " + toText(order.rows[other][next[other]]) + " on rank " + std::to_string(maker);
+    stuck.message += ", which stands behind " + toText(order.rows[other][next[other]]) +
+                     " on rank " + std::to_string(maker);
     return stuck;
   }
 
@@ -254,6 +260,8 @@ private:
 
 } // namespace
 
-UnitTimes simulate(const Schedule &order, UnitCosts costs) { return Simulation(order, costs).run(); }
+UnitTimes simulate(const Schedule &order, UnitCosts costs) {
+  return Simulation(order, costs).run();
+}
 
 } // namespace vime

@@ -1,10 +1,10 @@
-// Unit time: when each task of an order starts if every kind of task has a fixed integer cost and transfers are free.
+// Unit time: when each task starts if tasks have integer costs and transfers are free.
 //
 //   UnitTimes times = simulate(oneFOneB({.ranks = 4, .microbatches = 8}));
 //   times.makespan  // 33, of which every rank is busy 24
 //
-// This is the clock of the field's pictures and formulas, no forecast of seconds. Idle slots are dropped: a task starts
-// when its rank is free and its inputs exist.
+// This is the clock of the field's pictures and formulas, no forecast of seconds. Idle slots are
+// dropped: a task starts when its rank is free and its inputs exist.
 #pragma once
 
 #include "schedules/Schedule.h"
@@ -32,13 +32,14 @@ struct StuckTask {
 };
 
 struct UnitTimes {
-  std::vector<std::vector<std::int64_t>> start; // per row and position; -1: an idle slot, or never started
-  std::int64_t makespan = 0;                    // end of the last task
-  std::vector<std::int64_t> busy;               // per rank
-  double bubble = 0;                            // idle part of ranks × makespan, 0 to 1
-  std::vector<int> peakLive;                    // per rank: most activations (stage × microbatch) alive at once;
-                                                // one lives from its forward to its B or W
-  std::optional<StuckTask> stuck;               // then the rest covers what ran before
+  /// Per row and position; -1: an idle slot, or never started.
+  std::vector<std::vector<std::int64_t>> start;
+  std::int64_t makespan = 0;      // end of the last task
+  std::vector<std::int64_t> busy; // per rank
+  double bubble = 0;              // idle part of ranks × makespan, 0 to 1
+  std::vector<int> peakLive;      // per rank: most activations (stage × microbatch) alive at once;
+                                  // one lives from its forward to its B or W
+  std::optional<StuckTask> stuck; // then the rest covers what ran before
 };
 
 /// Runs the order. Any content is allowed: what cannot run is reported as stuck.

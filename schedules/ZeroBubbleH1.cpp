@@ -1,6 +1,7 @@
-// ZB-H1: 1F1B with the backward cut in two. The input gradient goes upstream at once; the weight gradient, which nobody
-// waits for, lags behind by `rank` microbatches and fills the slots in which 1F1B drains. Every rank keeps as many
-// microbatches alive as there are ranks. Source: Qi et al. 2023 (Zero Bubble Pipeline Parallelism), section 2.2.
+// ZB-H1: 1F1B with the backward cut in two. The input gradient goes upstream at once; the weight
+// gradient, which nobody waits for, lags behind by `rank` microbatches and fills the slots in which
+// 1F1B drains. Every rank keeps as many microbatches alive as there are ranks.
+// Source: Qi et al. 2023, Zero Bubble Pipeline Parallelism.
 #include "schedules/Orders.h"
 #include "schedules/Placement.h"
 #include "schedules/RowBuilder.h"

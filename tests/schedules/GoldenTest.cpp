@@ -1,4 +1,5 @@
-// Every order equals the tables under golden/ cell by cell; see golden/README.md for where they come from.
+// Every order equals the tables under golden/ cell by cell; see golden/README.md for where they
+// come from.
 #include "schedules/Notation.h"
 #include "schedules/Registry.h"
 
@@ -44,7 +45,8 @@ std::vector<GoldenFile> pytorchFiles() {
     const std::string stem = entry.path().stem().string();
     char name[64];
     ScheduleShape shape{};
-    if (std::sscanf(stem.c_str(), "%63[^_]_pp%d_v%d_mb%d", name, &shape.ranks, &shape.chunks, &shape.microbatches) == 4)
+    if (std::sscanf(stem.c_str(), "%63[^_]_pp%d_v%d_mb%d", name, &shape.ranks, &shape.chunks,
+                    &shape.microbatches) == 4)
       files.push_back({entry.path(), ourName(name), shape});
   }
   return files;
@@ -71,8 +73,8 @@ TEST(Golden, PyTorchMetrics) {
     ScheduleShape shape{};
     double makespan = 0;
     double bubble = 0;
-    if (std::sscanf(line.c_str(), "%63[^,],%d,%d,%d,%*d,%lf,%lf,%*f,%255[0-9 ]", name, &shape.ranks, &shape.chunks,
-                    &shape.microbatches, &makespan, &bubble, peaks) != 7)
+    if (std::sscanf(line.c_str(), "%63[^,],%d,%d,%d,%*d,%lf,%lf,%*f,%255[0-9 ]", name, &shape.ranks,
+                    &shape.chunks, &shape.microbatches, &makespan, &bubble, peaks) != 7)
       continue; // the head line
     SCOPED_TRACE(line);
     const UnitTimes times = simulate(findOrder(ourName(name))->build(shape));
@@ -93,7 +95,9 @@ std::string inZeroBubbleNotation(const Schedule &order) {
   std::string text;
   for (const std::vector<Task> &row : order.rows) {
     for (const Task &task : row) {
-      const char kind = task.kind == TaskKind::Forward ? 'F' : task.kind == TaskKind::BackwardInput ? 'B' : 'W';
+      const char kind = task.kind == TaskKind::Forward         ? 'F'
+                        : task.kind == TaskKind::BackwardInput ? 'B'
+                                                               : 'W';
       text += (&task == &row.front() ? "" : ",") + (kind + std::to_string(task.microbatch)) + ".0";
     }
     text += "\n";
@@ -104,7 +108,8 @@ std::string inZeroBubbleNotation(const Schedule &order) {
 TEST(Golden, ZeroBubbleH1) {
   const Order *order = findOrder("zb-h1");
   for (const ScheduleShape shape : {ScheduleShape{4, 8}, ScheduleShape{8, 16}}) {
-    const std::string name = "rule_zbh1_p" + std::to_string(shape.ranks) + "_m" + std::to_string(shape.microbatches);
+    const std::string name =
+        "rule_zbh1_p" + std::to_string(shape.ranks) + "_m" + std::to_string(shape.microbatches);
     std::string golden = contents(kGolden / "zero-bubble" / (name + ".csv"));
     std::erase(golden, '\r');
     EXPECT_EQ(inZeroBubbleNotation(order->build(shape)), golden);

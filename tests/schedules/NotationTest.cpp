@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 namespace vime {
 namespace {
 
@@ -70,7 +72,8 @@ TEST(Csv, WritesWhatItReads) {
 }
 
 TEST(Csv, TakesSpacesBlankCellsAndEitherLineEnd) {
-  EXPECT_EQ(toCsv(std::get<Schedule>(parseCsv(" 0F0 , ,0I0,0W0,\n1F0,1B0"))), "0F0,,0I0,0W0,\r\n1F0,1B0\r\n");
+  EXPECT_EQ(toCsv(std::get<Schedule>(parseCsv(" 0F0 , ,0I0,0W0,\n1F0,1B0"))),
+            "0F0,,0I0,0W0,\r\n1F0,1B0\r\n");
 }
 
 TEST(Csv, InfersAnyPlacement) {
@@ -79,30 +82,37 @@ TEST(Csv, InfersAnyPlacement) {
 }
 
 TEST(Csv, RefusesWhatIsNoTask) {
-  const std::string noTask = " is no task; cells are stage, F B I or W, and microbatch, like 2F0, or empty";
+  const std::string noTask =
+      " is no task; cells are stage, F B I or W, and microbatch, like 2F0, or empty";
   EXPECT_EQ(complaint("0F0,0F0junk"), "1:5: `0F0junk`" + noTask);
   EXPECT_EQ(complaint("0F0\n2BW0"), "2:1: `2BW0`" + noTask);
-  for (const char *cell : {"0F", "F0", "0", "F", "0f0", "-1F0", "0F-1", "+0F0", "0F0 0F1", "0,F0", "\"0F0\"", "0F0.0",
-                           "F0.0", "99999999999F0", "0F99999999999", "\xef\xbb\xbf"
-                                                                       "0F0"})
-    EXPECT_NE(complaint(cell).find(noTask), std::string::npos) << cell << " gave " << complaint(cell);
+  for (const char *cell : {"0F", "F0", "0", "F", "0f0", "-1F0", "0F-1", "+0F0", "0F0 0F1", "0,F0",
+                           "\"0F0\"", "0F0.0", "F0.0", "99999999999F0", "0F99999999999",
+                           "\xef\xbb\xbf"
+                           "0F0"})
+    EXPECT_NE(complaint(cell).find(noTask), std::string::npos)
+        << cell << " gave " << complaint(cell);
 }
 
 TEST(Csv, RefusesWhatTheLoweringAdds) {
-  EXPECT_EQ(complaint("0F0,0SEND_F0"),
-            "1:5: `0SEND_F0` is a transfer; the compiler adds transfers to the compute order by itself");
-  EXPECT_EQ(complaint("1UNSHARD,1F0"), "1:1: `1UNSHARD` concerns parameters, not the compute order");
+  EXPECT_EQ(
+      complaint("0F0,0SEND_F0"),
+      "1:5: `0SEND_F0` is a transfer; the compiler adds transfers to the compute order by itself");
+  EXPECT_EQ(complaint("1UNSHARD,1F0"),
+            "1:1: `1UNSHARD` concerns parameters, not the compute order");
   EXPECT_EQ(complaint("(0F7;7B3)OVERLAP_F_B"),
             "1:1: `(0F7;7B3)OVERLAP_F_B` is an overlapped pair, which orders cannot hold yet");
 }
 
 TEST(Csv, RefusesTheDialectOfPyTorch25) {
-  EXPECT_EQ(complaint("0F0,0B0,0W0"), "1:9: stage 0, microbatch 0 has a whole backward (B) beside a split one (I, W); "
-                                      "files of PyTorch 2.5 write B for I");
+  EXPECT_EQ(complaint("0F0,0B0,0W0"),
+            "1:9: stage 0, microbatch 0 has a whole backward (B) beside a split one (I, W); "
+            "files of PyTorch 2.5 write B for I");
 }
 
 TEST(Csv, RefusesPlacementsThatAreNone) {
-  EXPECT_EQ(complaint("0F0,0B0\n1F0,0F1"), "2:5: `0F1` puts stage 0 on rank 1, but line 1 has it on rank 0");
+  EXPECT_EQ(complaint("0F0,0B0\n1F0,0F1"),
+            "2:5: `0F1` puts stage 0 on rank 1, but line 1 has it on rank 0");
   EXPECT_EQ(complaint("0F0\n2F0"), "2:1: stage 2 appears, but stage 1 is on no rank");
   EXPECT_EQ(complaint("0F0\n\n1F0"), "2:1: the row of rank 1 holds no task");
   EXPECT_EQ(complaint(""), "1:1: the file holds no row");
@@ -119,8 +129,35 @@ TEST(Csv, RefusesNumbersOutOfRange) {
 
 // Whatever a file holds, a message shows little of it and no control characters.
 TEST(Csv, ShowsLongAndBinaryCellsSafely) {
-  EXPECT_EQ(complaint(std::string(1000, 'x')).find("1:1: `" + std::string(40, 'x') + "…` is no task"), 0U);
+  EXPECT_EQ(
+      complaint(std::string(1000, 'x')).find("1:1: `" + std::string(40, 'x') + "…` is no task"),
+      0U);
   EXPECT_EQ(complaint(std::string("0F\x01\x1b[31m\0", 8)).find("1:1: `0F??[31m"), 0U);
+}
+
+// Damaged files: whatever is still read prints as itself and can be simulated; the rest is refused.
+TEST(Csv, AnyBytesAreReadOrRefused) {
+  std::mt19937 random(7);
+  const auto below = [&](std::size_t limit) { return random() % limit; };
+  const std::string alphabet = "0123456789FBIW,,\r\n \xff(-";
+  int read = 0;
+  for (int round = 0; round < 4000; ++round) {
+    std::string csv = toCsv(zeroBubbleH1({.ranks = 2, .microbatches = 3}));
+    for (std::size_t change = 0; change <= below(4); ++change)
+      csv[below(csv.size())] = alphabet[below(alphabet.size())];
+    const std::variant<Schedule, CsvError> result = parseCsv(csv);
+    if (const CsvError *error = std::get_if<CsvError>(&result)) {
+      EXPECT_FALSE(error->message.empty());
+      EXPECT_TRUE(error->line >= 1 && error->column >= 1);
+      continue;
+    }
+    const Schedule &order = std::get<Schedule>(result);
+    EXPECT_EQ(std::get<Schedule>(parseCsv(toCsv(order))).rows, order.rows);
+    EXPECT_NE(simulate(order).stuck.has_value(),
+              toTimeline(order).find("stuck") == std::string::npos);
+    ++read;
+  }
+  EXPECT_TRUE(500 < read && read < 3900) << read; // both happen often
 }
 
 TEST(Json, IsCompleteAndFixed) {

@@ -1,6 +1,6 @@
 // The orders as pictures: small enough to follow with a finger.
-#include "schedules/Notation.h"
 #include "schedules/Orders.h"
+#include "schedules/Notation.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,9 @@ TEST(GPipe, FourRanksFourMicrobatches) {
 )");
 }
 
-TEST(GPipe, OneRankOneMicrobatch) { EXPECT_EQ(toGrid(gpipe({.ranks = 1, .microbatches = 1})), "0F0 0B0\n"); }
+TEST(GPipe, OneRankOneMicrobatch) {
+  EXPECT_EQ(toGrid(gpipe({.ranks = 1, .microbatches = 1})), "0F0 0B0\n");
+}
 
 TEST(OneFOneB, FourRanksFiveMicrobatches) {
   EXPECT_EQ(grid(oneFOneB({.ranks = 4, .microbatches = 5})), R"(
@@ -47,12 +49,15 @@ TEST(Interleaved, TwoRanksFourMicrobatchesTwoChunks) {
 )");
 }
 
-// Ten microbatches on four ranks make two rounds of five: the last rank of the reference's worked example.
+// Ten microbatches on four ranks make two rounds of five: the last rank of the reference's worked
+// example.
 TEST(Interleaved, RoundsLargerThanRanks) {
   Schedule order = interleaved({.ranks = 4, .microbatches = 10, .chunks = 2});
   order.rows.erase(order.rows.begin(), order.rows.begin() + 3);
-  EXPECT_EQ(toCsv(order), ",,,3F0,3F1,3F2,3F3,3F4,7F0,7B0,7F1,7B1,7F2,7B2,7F3,7B3,7F4,7B4,3F5,3B0,3F6,3B1,3F7,3B2,"
-                          "3F8,3B3,3F9,3B4,7F5,7B5,7F6,7B6,7F7,7B7,7F8,7B8,7F9,7B9,,3B5,,3B6,,3B7,,3B8,,3B9\r\n");
+  EXPECT_EQ(
+      toCsv(order),
+      ",,,3F0,3F1,3F2,3F3,3F4,7F0,7B0,7F1,7B1,7F2,7B2,7F3,7B3,7F4,7B4,3F5,3B0,3F6,3B1,3F7,3B2,"
+      "3F8,3B3,3F9,3B4,7F5,7B5,7F6,7B6,7F7,7B7,7F8,7B8,7F9,7B9,,3B5,,3B6,,3B7,,3B8,,3B9\r\n");
 }
 
 // One chunk is legal but not 1F1B: the warm-up is longer.
@@ -72,7 +77,8 @@ TEST(ZeroBubbleH1, FourRanksFiveMicrobatches) {
 )");
 }
 
-// Fewer microbatches than ranks: the input gradients still hurry upstream, the weight gradients wait for the end.
+// Fewer microbatches than ranks: the input gradients still hurry upstream, the weight gradients
+// wait for the end.
 TEST(ZeroBubbleH1, FourRanksTwoMicrobatches) {
   EXPECT_EQ(grid(zeroBubbleH1({.ranks = 4, .microbatches = 2})), R"(
 0F0 0F1 0I0 0W0 0I1 0W1

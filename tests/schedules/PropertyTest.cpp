@@ -1,4 +1,5 @@
-// Every order times many shapes: what is accepted is a legal order, what is refused comes with numbers that are accepted.
+// Every order times many shapes: what is accepted is a legal order, what is refused comes with
+// numbers that are accepted.
 #include "schedules/Limits.h"
 #include "schedules/Placement.h"
 #include "schedules/Registry.h"
@@ -24,17 +25,20 @@ template <typename Visit> void forSampledShapes(Visit visit) {
   for (const Order &order : allOrders())
     for (int ranks = 1; ranks <= 16; ++ranks)
       for (int chunks = 1; chunks <= 4; ++chunks)
-        for (int microbatches = 1; microbatches <= 64; microbatches += 1 + microbatches / 4 + (ranks + chunks) % 3)
+        for (int microbatches = 1; microbatches <= 64;
+             microbatches += 1 + microbatches / 4 + (ranks + chunks) % 3)
           visit(order, ScheduleShape{ranks, microbatches, chunks});
 }
 
-// A judge that shares nothing with makers and simulator: collects what each rank runs, then runs it by plain rules.
+// A judge that shares nothing with makers and simulator: collects what each rank runs, then runs it
+// by plain rules.
 class Judge {
 public:
   Judge(const Schedule &order, ScheduleShape shape) : order(order), shape(shape) {}
 
   std::string verdict() {
-    for (const auto &check : {&Judge::placement, &Judge::tasks, &Judge::ascending, &Judge::completes})
+    for (const auto &check :
+         {&Judge::placement, &Judge::tasks, &Judge::ascending, &Judge::completes})
       if (std::string fault = (this->*check)(); !fault.empty())
         return fault;
     return "legal";
@@ -44,7 +48,8 @@ private:
   using Key = std::tuple<TaskKind, int, int>;
 
   std::string placement() {
-    if (static_cast<int>(order.rows.size()) != shape.ranks || static_cast<int>(order.placement.size()) != shape.stages())
+    if (static_cast<int>(order.rows.size()) != shape.ranks ||
+        static_cast<int>(order.placement.size()) != shape.stages())
       return "wrong number of ranks or stages";
     for (int rank = 0; rank < shape.ranks; ++rank)
       for (const Task &task : order.rows[rank])
@@ -73,7 +78,8 @@ private:
     return total == 0 ? std::string() : "tasks that belong to no pass";
   }
 
-  // Gradients are summed in ascending microbatch on every stage: the condition for bit-equal results across orders.
+  // Gradients are summed in ascending microbatch on every stage: the condition for bit-equal
+  // results across orders.
   std::string ascending() {
     std::map<std::pair<TaskKind, int>, int> last;
     for (const std::vector<Task> &row : order.rows)
@@ -89,7 +95,8 @@ private:
     for (bool moved = true; moved;) {
       moved = false;
       for (std::size_t rank = 0; rank < next.size(); ++rank)
-        while (next[rank] < order.rows[rank].size() && isReady(done, order.rows[rank][next[rank]])) {
+        while (next[rank] < order.rows[rank].size() &&
+               isReady(done, order.rows[rank][next[rank]])) {
           const Task &task = order.rows[rank][next[rank]++];
           done.insert({task.kind, task.stage, task.microbatch});
           moved = true;
@@ -102,7 +109,9 @@ private:
   }
 
   bool isReady(const std::set<Key> &done, const Task &task) const {
-    const auto has = [&](TaskKind kind, int stage) { return done.contains({kind, stage, task.microbatch}); };
+    const auto has = [&](TaskKind kind, int stage) {
+      return done.contains({kind, stage, task.microbatch});
+    };
     switch (task.kind) {
     case TaskKind::Idle:
       return true;
@@ -159,12 +168,14 @@ TEST(Property, NearestMicrobatchesAreTheNearest) {
     if (!problem)
       continue;
     ASSERT_EQ(problem->nearest.size(), 2U);
-    for (int other = problem->nearest[0].microbatches + 1; other < problem->nearest[1].microbatches; ++other)
+    for (int other = problem->nearest[0].microbatches + 1; other < problem->nearest[1].microbatches;
+         ++other)
       EXPECT_TRUE(check(order, {7, other, 2}).has_value()) << other;
   }
 }
 
-// The rounding of an allowed microbatch count at the largest shapes must not offer one beyond the limit.
+// The rounding of an allowed microbatch count at the largest shapes must not offer one beyond the
+// limit.
 TEST(Property, NearestStaysWithinTheLimits) {
   const Order &order = *findOrder("interleaved");
   const int most = static_cast<int>(kMaxForwards / (1000 * 4));
@@ -187,10 +198,12 @@ TEST(Property, BubblesAndPeaksFollowTheFormulas) {
     const std::string where = named(order, shape);
     if (order.name == "gpipe" || order.name == "1f1b") {
       EXPECT_EQ(times.makespan, busy + 3 * (ranks - 1)) << where;
-      EXPECT_EQ(peak, order.name == "gpipe" ? microbatches : std::min(ranks, microbatches)) << where;
+      EXPECT_EQ(peak, order.name == "gpipe" ? microbatches : std::min(ranks, microbatches))
+          << where;
     } else if (order.name == "interleaved") {
       const int round = microbatches / std::max(1, microbatches / ranks);
-      EXPECT_EQ(peak, std::min(2 * (ranks - 1) + (chunks - 1) * round + 1, chunks * microbatches)) << where;
+      EXPECT_EQ(peak, std::min(2 * (ranks - 1) + (chunks - 1) * round + 1, chunks * microbatches))
+          << where;
       if (microbatches % ranks == 0) {
         EXPECT_EQ(times.makespan, busy + 3 * (ranks - 1)) << where;
       }

@@ -1,6 +1,6 @@
 // The table of orders: names, usual numbers, and the words for numbers that an order cannot take.
-#include "schedules/Limits.h"
 #include "schedules/Registry.h"
+#include "schedules/Limits.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,8 @@ const Order &order(std::string_view name) { return *findOrder(name); }
 // "number: message; help", or "legal".
 std::string verdict(std::string_view name, ScheduleShape shape) {
   const std::optional<OrderProblem> problem = check(order(name), shape);
-  return problem ? std::string(problem->number) + ": " + problem->message + "; " + problem->help : "legal";
+  return problem ? std::string(problem->number) + ": " + problem->message + "; " + problem->help
+                 : "legal";
 }
 
 TEST(Registry, Names) {
@@ -56,37 +57,43 @@ TEST(Check, LegalShapes) {
 
 TEST(Check, UnevenRounds) {
   EXPECT_EQ(verdict("interleaved", {4, 11, 2}),
-            "microbatches: `interleaved` cannot run 11 microbatches on 4 ranks: they make 2 rounds, which would not be "
+            "microbatches: `interleaved` cannot run 11 microbatches on 4 ranks: they make 2 "
+            "rounds, which would not be "
             "of one size; use 10 or 12 microbatches");
 }
 
 TEST(Check, Ranks) {
   EXPECT_EQ(verdict("gpipe", {0, 8}), "ranks: `gpipe` takes 1 to 1024 ranks, not 0; use 1 rank");
-  EXPECT_EQ(verdict("1f1b", {2000000, 8}), "ranks: `1f1b` takes 1 to 1024 ranks, not 2000000; use 1024 ranks");
+  EXPECT_EQ(verdict("1f1b", {2000000, 8}),
+            "ranks: `1f1b` takes 1 to 1024 ranks, not 2000000; use 1024 ranks");
 }
 
 TEST(Check, Chunks) {
-  EXPECT_EQ(verdict("1f1b", {4, 8, 2}),
-            "chunks: `1f1b` takes 1 chunk per rank, not 2; use 1 chunk, or an order that takes 2 chunks: `interleaved`");
-  EXPECT_EQ(verdict("interleaved", {4, 8, 0}), "chunks: `interleaved` takes 1 to 64 chunks per rank, not 0; use 1 chunk");
+  EXPECT_EQ(verdict("1f1b", {4, 8, 2}), "chunks: `1f1b` takes 1 chunk per rank, not 2; use 1 "
+                                        "chunk, or an order that takes 2 chunks: `interleaved`");
+  EXPECT_EQ(verdict("interleaved", {4, 8, 0}),
+            "chunks: `interleaved` takes 1 to 64 chunks per rank, not 0; use 1 chunk");
 }
 
 TEST(Check, Microbatches) {
-  EXPECT_EQ(verdict("zb-h1", {4, 0}),
-            "microbatches: `zb-h1` takes 1 to 65536 microbatches on 4 stages, not 0; use 1 microbatch");
-  EXPECT_EQ(verdict("gpipe", {1024, 65536}),
-            "microbatches: `gpipe` takes 1 to 4096 microbatches on 1024 stages, not 65536; use 4096 microbatches");
+  EXPECT_EQ(
+      verdict("zb-h1", {4, 0}),
+      "microbatches: `zb-h1` takes 1 to 65536 microbatches on 4 stages, not 0; use 1 microbatch");
+  EXPECT_EQ(verdict("gpipe", {1024, 65536}), "microbatches: `gpipe` takes 1 to 4096 microbatches "
+                                             "on 1024 stages, not 65536; use 4096 microbatches");
 }
 
 TEST(Check, SeveralWrongNumbersAreMendedTogether) {
-  EXPECT_EQ(verdict("1f1b", {0, -3, 5}), "ranks: `1f1b` takes 1 to 1024 ranks, not 0; use 1 rank and 1 chunk and 1 microbatch");
+  EXPECT_EQ(verdict("1f1b", {0, -3, 5}),
+            "ranks: `1f1b` takes 1 to 1024 ranks, not 0; use 1 rank and 1 chunk and 1 microbatch");
 }
 
 TEST(Check, ExtremeNumbers) {
   for (const Order &order : allOrders())
     for (const int number : {INT_MIN, INT_MAX})
-      for (const ScheduleShape shape : {ScheduleShape{number, 8, 1}, ScheduleShape{4, number, 1}, ScheduleShape{4, 8, number},
-                                        ScheduleShape{number, number, number}}) {
+      for (const ScheduleShape shape :
+           {ScheduleShape{number, 8, 1}, ScheduleShape{4, number, 1}, ScheduleShape{4, 8, number},
+            ScheduleShape{number, number, number}}) {
         const std::optional<OrderProblem> problem = check(order, shape);
         ASSERT_TRUE(problem.has_value());
         EXPECT_EQ(check(order, problem->nearest.at(0)), std::nullopt);

@@ -1,7 +1,7 @@
 // The simulator: starts, sums, and how it speaks of orders that cannot complete.
+#include "schedules/UnitTime.h"
 #include "schedules/Notation.h"
 #include "schedules/Orders.h"
-#include "schedules/UnitTime.h"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,8 @@ TEST(UnitTime, TasksStartWhenRankAndInputsAreReady) {
 
 TEST(UnitTime, CostsAreTheCallers) {
   const Schedule order = parsed("0F0,0I0,0W0\n1F0,1I0,1W0\n");
-  EXPECT_EQ(simulate(order, {.forward = 10, .backwardInput = 12, .backwardWeight = 8}).makespan, 10 + 10 + 12 + 12 + 8);
+  EXPECT_EQ(simulate(order, {.forward = 10, .backwardInput = 12, .backwardWeight = 8}).makespan,
+            10 + 10 + 12 + 12 + 8);
 }
 
 // An activation outlives the input gradient: the weight gradient still reads it.
@@ -42,20 +43,24 @@ TEST(UnitTime, ActivationsLiveUntilTheWeightGradient) {
 }
 
 TEST(UnitTime, NamesAnInputThatNobodyMakes) {
-  EXPECT_EQ(whyStuck("0F0,0B0\n1F0\n"), "rank 0 stops at 0B0: it waits for 1B0, which no rank runs");
+  EXPECT_EQ(whyStuck("0F0,0B0\n1F0\n"),
+            "rank 0 stops at 0B0: it waits for 1B0, which no rank runs");
   EXPECT_EQ(whyStuck("0F0,0W0\n"), "rank 0 stops at 0W0: it waits for 0I0, which no rank runs");
-  EXPECT_EQ(whyStuck("0F0,0B0\n1F1,1B0\n"), "rank 1 stops at 1F1: it waits for 0F1, which no rank runs");
+  EXPECT_EQ(whyStuck("0F0,0B0\n1F1,1B0\n"),
+            "rank 1 stops at 1F1: it waits for 0F1, which no rank runs");
 }
 
 TEST(UnitTime, NamesACircle) {
   EXPECT_EQ(whyStuck("0F0,0B0,0F1,0B1\n1F0,1F1,1B0,1B1\n"),
             "rank 0 stops at 0B0: it waits for 1B0, which stands behind 1F1 on rank 1");
-  EXPECT_EQ(whyStuck("0B0,0F0\n"), "rank 0 stops at 0B0: it waits for 0F0, which stands behind 0B0 on rank 0");
+  EXPECT_EQ(whyStuck("0B0,0F0\n"),
+            "rank 0 stops at 0B0: it waits for 0F0, which stands behind 0B0 on rank 0");
 }
 
 TEST(UnitTime, RefusesTasksOutOfRange) {
   const Schedule order{{0}, {{{TaskKind::Forward, 7, 0}}}};
-  EXPECT_EQ(simulate(order).stuck->message, "rank 0 stops at 7F0: there is no such stage or microbatch");
+  EXPECT_EQ(simulate(order).stuck->message,
+            "rank 0 stops at 7F0: there is no such stage or microbatch");
   const Schedule negative{{0}, {{{TaskKind::Forward, 0, -4}}}};
   EXPECT_TRUE(simulate(negative).stuck.has_value());
   const Schedule huge{{0}, {{{TaskKind::Forward, 0, 2'000'000'000}}}};
