@@ -1,0 +1,58 @@
+#include "runtime/Model/EmptyStages.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+
+namespace vime {
+namespace {
+
+/// Against the clock's absolute time, so that being woken early does not shorten the task.
+void sleepFor(double seconds) {
+  timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  const double whole = std::floor(seconds);
+  until.tv_sec += static_cast<time_t>(whole);
+  until.tv_nsec += static_cast<long>((seconds - whole) * 1e9);
+  if (until.tv_nsec >= 1'000'000'000) {
+    ++until.tv_sec;
+    until.tv_nsec -= 1'000'000'000;
+  }
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+  }
+}
+
+} // namespace
+
+void NullStage::forward(const Segments &, const ForwardOperands &) const {}
+void NullStage::loss(const Segments &, const LossOperands &at) const { *at.loss = 0; }
+void NullStage::backward(const Segments &, bool overwrite, const BackwardOperands &at) const {
+  if (overwrite)
+    std::memset(at.gradients, 0, weightBytes);
+}
+void NullStage::backwardInput(const Segments &, const BackwardInputOperands &) const {}
+void NullStage::backwardWeight(const Segments &, bool overwrite,
+                               const BackwardWeightOperands &at) const {
+  if (overwrite)
+    std::memset(at.gradients, 0, weightBytes);
+}
+
+void SleepStage::forward(const Segments &, const ForwardOperands &) const {
+  sleepFor(config.forwardSeconds);
+}
+void SleepStage::backward(const Segments &segments, bool overwrite,
+                          const BackwardOperands &at) const {
+  sleepFor(config.backwardInputSeconds + config.backwardWeightSeconds);
+  NullStage::backward(segments, overwrite, at);
+}
+void SleepStage::backwardInput(const Segments &, const BackwardInputOperands &) const {
+  sleepFor(config.backwardInputSeconds);
+}
+void SleepStage::backwardWeight(const Segments &segments, bool overwrite,
+                                const BackwardWeightOperands &at) const {
+  sleepFor(config.backwardWeightSeconds);
+  NullStage::backwardWeight(segments, overwrite, at);
+}
+
+} // namespace vime

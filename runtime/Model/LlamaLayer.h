@@ -1,0 +1,71 @@
+// LlamaLayer: one decoder layer (Touvron et al. 2023) with explicit gradients.
+//
+//   h1 = rmsNorm(x);  q,k,v = rope(h1 Wqkv');  a = attention(q,k,v);  x1 = x + a Wo'
+//   h2 = rmsNorm(x1); g,u = h2 Wgu';  s = silu(g) u;                  y  = x1 + s Wd'
+//
+// What lives from which of the three functions to which is the table in README.md.
+#pragma once
+
+#include "kernels/Kernels.h"
+#include "runtime/ModelSpec/ModelSpec.h"
+
+namespace vime {
+
+/// The tensors of one layer. `Pointer` is `const void *` or `void *`, here and below.
+template <typename Pointer> struct LayerTensors { Pointer norm1, qkv, o, norm2, gateUp, down; };
+
+/// forward → input and weight gradient (LayerStash).
+template <typename Pointer> struct LayerKept {
+  Pointer reciprocal1, qkv, attended, lse, middle, reciprocal2, gateUp;
+};
+
+/// input gradient → weight gradient (LayerWeightStash).
+template <typename Pointer> struct LayerPassed {
+  Pointer activated, middleGradient, norm1Gradient, norm2Gradient;
+};
+
+/// Memory that lives only inside one call.
+struct LayerScratch {
+  void *rows; // [tokens, the widest of what the call needs]
+  void *kernels;
+};
+
+class LlamaLayer {
+public:
+  LlamaLayer(const ModelConfig &config, const Kernels &kernels, const void *ropeTable)
+      : config(config), kernels(kernels), ropeTable(ropeTable) {}
+
+  void forward(const Segments &segments, const LayerTensors<const void *> &weights,
+               const LayerKept<void *> &kept, const void *input, void *output,
+               LayerScratch scratch) const;
+
+  /// Turns kept.qkv and kept.gateUp into their gradients.
+  void backwardInput(const Segments &segments, const LayerTensors<const void *> &weights,
+                     const LayerKept<void *> &kept, const LayerPassed<void *> &passed,
+                     const void *input, const void *outputGradient, void *inputGradient,
+                     LayerScratch scratch) const;
+
+  void backwardWeight(const Segments &segments, bool overwrite,
+                      const LayerTensors<const void *> &weights,
+                      const LayerTensors<void *> &gradients, const LayerKept<const void *> &kept,
+                      const LayerPassed<const void *> &passed, const void *input,
+                      const void *outputGradient, LayerScratch scratch) const;
+
+private:
+  Linear qkvProduct(std::int64_t tokens) const;
+  Linear outputProduct(std::int64_t tokens) const;
+  Linear gateUpProduct(std::int64_t tokens) const;
+  Linear downProduct(std::int64_t tokens) const;
+  RmsNorm norm(std::int64_t tokens) const;
+  Attention attention() const;
+
+  const ModelConfig &config;
+  const Kernels &kernels;
+  const void *ropeTable;
+};
+
+/// gradient = part, or gradient += part; both [count].
+void accumulate(const Kernels &kernels, std::int64_t count, bool overwrite, const void *part,
+                void *gradient);
+
+} // namespace vime

@@ -1,0 +1,237 @@
+#include "runtime/Model/LlamaStage.h"
+
+#include <algorithm>
+
+namespace vime {
+namespace {
+
+void *at(void *base, std::uint64_t bytes) { return static_cast<std::byte *>(base) + bytes; }
+const void *at(const void *base, std::uint64_t bytes) {
+  return static_cast<const std::byte *>(base) + bytes;
+}
+
+/// The states of one microbatch, or their gradients: those that the stage keeps, and the one at either edge.
+template <typename Pointer> struct States {
+  const KeptStates &kept;
+  Pointer first; // address of the first kept state
+  Pointer below; // state 0 where it is not kept
+  Pointer above; // the last state where it is not kept
+  Pointer operator[](std::uint32_t index) const {
+    if (kept.holds(index))
+      return at(first, (index - kept.first) * kept.stride);
+    return index == 0 ? below : above;
+  }
+};
+
+std::unique_ptr<std::byte[]> makeRopeTable(const ModelConfig &config, MicrobatchCaps caps,
+                                           const Kernels &kernels) {
+  const std::size_t bytes =
+      std::size_t(caps.segmentTokens) * config.headWidth * sizeOf(config.type);
+  auto table = std::make_unique<std::byte[]>(bytes);
+  kernels.ropeTable(caps.segmentTokens, std::int32_t(config.headWidth), config.ropeTheta,
+                    table.get());
+  return table;
+}
+
+} // namespace
+
+LlamaStage::LlamaStage(const ModelConfig &config, StageRange range, MicrobatchCaps caps,
+                       const Kernels &kernels)
+    : config(config), range(range), kernels(kernels), regions(stageRegions(config, range, caps)),
+      offsets(offsetsOf(stageSpec(config, range, caps), sizeOf(config.type))),
+      ropeTable(makeRopeTable(config, caps, kernels)),
+      layer(this->config, kernels, ropeTable.get()) {}
+
+// ---- tasks ----
+
+void LlamaStage::forward(const Segments &segments, const ForwardOperands &operands) const {
+  const std::int64_t tokens = segments.tokens(), hidden = config.hidden;
+  const States<void *> states{regions.states, operands.stash, nullptr, operands.output};
+  const LayerScratch scratch{operands.workspace, at(operands.workspace, regions.forwardKernels)};
+  if (range.embedding)
+    kernels.embeddingForward(tokens, hidden, at(operands.weights, offsets.embedding),
+                             static_cast<const std::int32_t *>(operands.input),
+                             {states[0], hidden});
+  for (std::uint32_t index = 0; index < layers(); ++index) {
+    const void *input = index == 0 && !range.embedding ? operands.input : states[index];
+    layer.forward(segments, layerTensors(operands.weights, index), layerKept(operands.stash, index),
+                  input, states[index + 1], scratch);
+  }
+  if (!range.head)
+    return;
+  const Matrix normed{scratch.rows, hidden};
+  kernels.rmsNormForward({tokens, hidden, config.normEpsilon}, {states[layers()], hidden},
+                         at(operands.weights, offsets.norm), normed,
+                         at(operands.stash, regions.finalReciprocal));
+  linearForward(kernels, headProduct(tokens), normed, at(operands.weights, offsets.head), kNoMatrix,
+                {at(operands.stash, regions.logits), config.vocab}, scratch.kernels);
+}
+
+void LlamaStage::loss(const Segments &segments, const LossOperands &operands) const {
+  *operands.loss =
+      kernels.crossEntropy(segments.tokens(), config.vocab,
+                           {at(operands.stash, regions.logits), config.vocab}, operands.labels, 1);
+}
+
+void LlamaStage::backwardInput(const Segments &segments,
+                               const BackwardInputOperands &operands) const {
+  const States<const void *> states{regions.states, operands.stash, operands.input, nullptr};
+  const States<void *> gradients{regions.states, operands.weightStash, operands.inputGradient,
+                                 nullptr};
+  const LayerScratch scratch{operands.workspace, at(operands.workspace, regions.inputKernels)};
+  const void *above = operands.outputGradient;
+  if (range.head) {
+    headInput(segments.tokens(), operands.weights, operands.stash, gradients[layers()],
+              at(operands.weightStash, regions.finalNormGradient), scratch.kernels);
+    above = gradients[layers()];
+  }
+  for (std::uint32_t index = layers(); index-- > 0;) {
+    void *part = at(operands.weightStash, regions.weightLayers + index * regions.weightLayer.bytes);
+    layer.backwardInput(segments, layerTensors(operands.weights, index),
+                        layerKept(operands.stash, index), layerPassed(part), states[index], above,
+                        gradients[index], scratch);
+    above = gradients[index];
+  }
+}
+
+void LlamaStage::backwardWeight(const Segments &segments, bool overwrite,
+                                const BackwardWeightOperands &operands) const {
+  const States<const void *> states{regions.states, operands.stash, operands.input, nullptr};
+  const States<const void *> gradients{regions.states, operands.weightStash, nullptr,
+                                       operands.outputGradient};
+  const LayerScratch scratch{operands.workspace, at(operands.workspace, regions.weightKernels)};
+  if (range.head)
+    headWeight(segments.tokens(), overwrite, operands.weights, operands.stash,
+               at(operands.weightStash, regions.finalNormGradient), operands.gradients, scratch);
+  for (std::uint32_t index = layers(); index-- > 0;) {
+    const void *part =
+        at(operands.weightStash, regions.weightLayers + index * regions.weightLayer.bytes);
+    layer.backwardWeight(segments, overwrite, layerTensors(operands.weights, index),
+                         layerTensors(operands.gradients, index), layerKept(operands.stash, index),
+                         layerPassed(part), states[index], gradients[index + 1], scratch);
+  }
+  if (range.embedding)
+    embeddingWeight(segments.tokens(), overwrite, operands.input, gradients[0], operands.gradients);
+}
+
+void LlamaStage::backward(const Segments &segments, bool overwrite,
+                          const BackwardOperands &operands) const {
+  const States<const void *> states{regions.states, operands.stash, operands.input, nullptr};
+  const LayerScratch scratch{operands.workspace, at(operands.workspace, regions.backwardKernels)};
+  // Each layer runs both halves, so one layer's share and two gradients of states in turn suffice.
+  void *const part = at(operands.workspace, regions.backwardLayer);
+  const auto gradientOf = [&](std::uint32_t index) {
+    if (!regions.states.holds(index))
+      return operands.inputGradient;
+    const std::uint64_t turn = (index - regions.states.first) % 2;
+    return at(operands.workspace, regions.backwardStates + turn * regions.states.stride);
+  };
+  const void *above = operands.outputGradient;
+  if (range.head) {
+    void *normGradient = at(operands.workspace, regions.backwardFinalNorm);
+    headInput(segments.tokens(), operands.weights, operands.stash, gradientOf(layers()),
+              normGradient, scratch.kernels);
+    headWeight(segments.tokens(), overwrite, operands.weights, operands.stash, normGradient,
+               operands.gradients, scratch);
+    above = gradientOf(layers());
+  }
+  for (std::uint32_t index = layers(); index-- > 0;) {
+    const LayerTensors<const void *> weights = layerTensors(operands.weights, index);
+    layer.backwardInput(segments, weights, layerKept(operands.stash, index), layerPassed(part),
+                        states[index], above, gradientOf(index), scratch);
+    layer.backwardWeight(segments, overwrite, weights, layerTensors(operands.gradients, index),
+                         layerKept<const void *>(operands.stash, index),
+                         layerPassed<const void *>(part), states[index], above, scratch);
+    above = gradientOf(index);
+  }
+  if (range.embedding)
+    embeddingWeight(segments.tokens(), overwrite, operands.input, above, operands.gradients);
+}
+
+// ---- head and embedding ----
+
+Linear LlamaStage::headProduct(std::int64_t tokens) const {
+  return {tokens, config.hidden, config.vocab};
+}
+
+void LlamaStage::headInput(std::int64_t tokens, const void *weights, const void *stash,
+                           void *stateGradient, void *normGradient, void *kernelWorkspace) const {
+  const std::int64_t hidden = config.hidden;
+  const Matrix gradient{stateGradient, hidden};
+  const States<const void *> states{regions.states, stash, nullptr, nullptr};
+  linearBackwardInput(kernels, headProduct(tokens), {at(stash, regions.logits), config.vocab},
+                      at(weights, offsets.head), kNoMatrix, gradient, kernelWorkspace);
+  kernels.rmsNormBackward({tokens, hidden, config.normEpsilon}, {states[layers()], hidden},
+                          at(weights, offsets.norm), at(stash, regions.finalReciprocal), gradient,
+                          kNoMatrix, gradient, normGradient);
+}
+
+void LlamaStage::headWeight(std::int64_t tokens, bool overwrite, const void *weights,
+                            const void *stash, const void *normGradient, void *gradients,
+                            LayerScratch scratch) const {
+  const std::int64_t hidden = config.hidden;
+  const Matrix normed{scratch.rows, hidden};
+  const States<const void *> states{regions.states, stash, nullptr, nullptr};
+  kernels.rmsNormApply({tokens, hidden, config.normEpsilon}, {states[layers()], hidden},
+                       at(weights, offsets.norm), at(stash, regions.finalReciprocal), normed);
+  linearBackwardWeight(kernels, headProduct(tokens), {at(stash, regions.logits), config.vocab},
+                       normed, !overwrite, at(gradients, offsets.head), scratch.kernels);
+  accumulate(kernels, hidden, overwrite, normGradient, at(gradients, offsets.norm));
+}
+
+void LlamaStage::embeddingWeight(std::int64_t tokens, bool overwrite, const void *ids,
+                                 const void *stateGradient, void *gradients) const {
+  void *table = at(gradients, offsets.embedding);
+  if (overwrite)
+    kernels.fill(std::int64_t(config.vocab) * config.hidden, 0, table);
+  kernels.embeddingBackward(tokens, config.hidden, static_cast<const std::int32_t *>(ids),
+                            {stateGradient, config.hidden}, table);
+}
+
+// ---- addresses ----
+
+LlamaStage::TensorOffsets LlamaStage::offsetsOf(const StageSpec &spec, std::uint64_t elementBytes) {
+  constexpr std::size_t kLayerTensors = 6;
+  const auto offset = [&](std::size_t tensor) {
+    return spec.tensors[tensor].offset * elementBytes;
+  };
+  TensorOffsets offsets;
+  const std::size_t first = spec.range.embedding ? 1 : 0;
+  const std::size_t layers = spec.range.end - spec.range.first;
+  offsets.firstLayer = offset(first);
+  if (layers > 1)
+    offsets.layerStride = offset(first + kLayerTensors) - offset(first);
+  const auto inLayer = [&](std::size_t tensor) { return offset(first + tensor) - offset(first); };
+  offsets.layer = {inLayer(0), inLayer(1), inLayer(2), inLayer(3), inLayer(4), inLayer(5)};
+  if (spec.range.head) {
+    offsets.norm = offset(first + layers * kLayerTensors);
+    offsets.head = offset(first + layers * kLayerTensors + 1);
+  }
+  return offsets;
+}
+
+template <typename Pointer>
+LayerTensors<Pointer> LlamaStage::layerTensors(Pointer base, std::uint32_t index) const {
+  const Pointer start = at(base, offsets.firstLayer + index * offsets.layerStride);
+  const LayerTensors<std::uint64_t> &in = offsets.layer;
+  return {at(start, in.norm1), at(start, in.qkv),    at(start, in.o),
+          at(start, in.norm2), at(start, in.gateUp), at(start, in.down)};
+}
+
+template <typename Pointer>
+LayerKept<Pointer> LlamaStage::layerKept(Pointer stash, std::uint32_t index) const {
+  const LayerStash &in = regions.layer;
+  const Pointer start = at(stash, regions.layers + index * in.bytes);
+  return {at(start, in.reciprocal1), at(start, in.qkv),    at(start, in.attended),
+          at(start, in.lse),         at(start, in.middle), at(start, in.reciprocal2),
+          at(start, in.gateUp)};
+}
+
+template <typename Pointer> LayerPassed<Pointer> LlamaStage::layerPassed(Pointer part) const {
+  const LayerWeightStash &in = regions.weightLayer;
+  const std::uint64_t row = config.hidden * sizeOf(config.type);
+  return {at(part, in.activated), at(part, in.middleGradient), at(part, in.normGradients),
+          at(part, in.normGradients + row)};
+}
+
+} // namespace vime

@@ -1,0 +1,60 @@
+// LlamaStage: the layers of a stage in a row, the embedding before the first, the head behind the last.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "runtime/Model/LlamaLayer.h"
+#include "runtime/Model/Stage.h"
+#include "runtime/ModelSpec/StageRegions.h"
+
+namespace vime {
+
+class LlamaStage final : public Stage {
+public:
+  LlamaStage(const ModelConfig &config, StageRange range, MicrobatchCaps caps,
+             const Kernels &kernels);
+
+  void forward(const Segments &segments, const ForwardOperands &at) const override;
+  void loss(const Segments &segments, const LossOperands &at) const override;
+  void backward(const Segments &segments, bool overwrite,
+                const BackwardOperands &at) const override;
+  void backwardInput(const Segments &segments, const BackwardInputOperands &at) const override;
+  void backwardWeight(const Segments &segments, bool overwrite,
+                      const BackwardWeightOperands &at) const override;
+
+private:
+  /// Bytes from the start of the weights, or of the gradients.
+  struct TensorOffsets {
+    std::uint64_t embedding = 0, firstLayer = 0, layerStride = 0, norm = 0, head = 0;
+    LayerTensors<std::uint64_t> layer{}; // from the start of a layer
+  };
+
+  template <typename Pointer>
+  LayerTensors<Pointer> layerTensors(Pointer base, std::uint32_t index) const;
+  template <typename Pointer>
+  LayerKept<Pointer> layerKept(Pointer stash, std::uint32_t index) const;
+  template <typename Pointer> LayerPassed<Pointer> layerPassed(Pointer part) const;
+
+  void headInput(std::int64_t tokens, const void *weights, const void *stash, void *stateGradient,
+                 void *normGradient, void *kernelWorkspace) const;
+  void headWeight(std::int64_t tokens, bool overwrite, const void *weights, const void *stash,
+                  const void *normGradient, void *gradients, LayerScratch scratch) const;
+  void embeddingWeight(std::int64_t tokens, bool overwrite, const void *ids,
+                       const void *stateGradient, void *gradients) const;
+
+  static TensorOffsets offsetsOf(const StageSpec &spec, std::uint64_t elementBytes);
+  std::uint32_t layers() const { return range.end - range.first; }
+  Linear headProduct(std::int64_t tokens) const;
+
+  const ModelConfig config;
+  const StageRange range;
+  const Kernels &kernels;
+  const StageRegions regions;
+  const TensorOffsets offsets;
+  /// Cosines and sines for the longest segment: constant, and the only memory that a stage owns.
+  const std::unique_ptr<std::byte[]> ropeTable;
+  const LlamaLayer layer;
+};
+
+} // namespace vime

@@ -1,0 +1,42 @@
+// Update: what happens to a whole stage's parameters once per step, tensor by tensor in StageSpec order.
+//
+//   squareNorms(kernels, spec, gradients, squares);   // one float64 per tensor
+//   optimize(kernels, spec, update, gradients, weights, moments);
+//
+// Works for every family: a stage is its tensor table here. Nothing allocates. Elements between tensors (alignment) are
+// left alone, except that `initialize` zeroes them.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/Kernels.h"
+#include "runtime/ModelSpec/ModelSpec.h"
+
+namespace vime {
+
+/// Normal(0, 0.02) for matrices, ones for norms, zero moments. A value depends on (seed, Hugging Face tensor name,
+/// index) only, whatever is fused and wherever the stage boundaries are.
+void initialize(const Kernels &kernels, const StageSpec &spec, std::uint64_t seed, void *weights,
+                void *moments);
+
+/// gradients *= 1 / denominator; a step without labels (denominator 0) leaves them.
+void scaleGradients(const Kernels &kernels, const StageSpec &spec, double denominator,
+                    void *gradients);
+
+/// squares[tensor] = sum of squares in float64, `spec.tensors.size()` of them.
+void squareNorms(const Kernels &kernels, const StageSpec &spec, const void *gradients,
+                 double *squares);
+
+/// One AdamW step as `torch.optim.AdamW` does it with all parameters in one group.
+struct OptimizerStep {
+  std::uint64_t step; // 0-based, of the step header
+  double learningRate;
+  double beta1, beta2, epsilon, weightDecay;
+  double gradientScale; // the clip factor
+};
+
+/// `moments` holds the first moments, then the second, each laid out as the weights are.
+void optimize(const Kernels &kernels, const StageSpec &spec, const OptimizerStep &step,
+              const void *gradients, void *weights, void *moments);
+
+} // namespace vime
