@@ -115,8 +115,7 @@ std::optional<std::string_view> nearestOrderName(std::string_view name) {
   std::optional<std::string_view> nearest;
   std::size_t allowed = std::max<std::size_t>(1, wanted.size() / 2) + 1;
   for (const Order &order : kOrders) {
-    const std::string known = plain(order.name);
-    const std::size_t distance = wanted.starts_with(known) ? 0 : editDistance(wanted, known);
+    const std::size_t distance = editDistance(wanted, plain(order.name));
     if (distance < allowed) {
       allowed = distance;
       nearest = order.name;
