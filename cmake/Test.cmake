@@ -1,8 +1,13 @@
-# vime_test(NAME SOURCES file... LIBS target... [LABELS label...]): one GoogleTest executable, each TEST a CTest entry.
-include(GoogleTest)
-find_package(GTest QUIET)
+# vime_test(NAME SOURCES file... LIBS target... [LABELS label...]): one GoogleTest program, one CTest entry.
+#
+# Labels: `slow` keeps a test out of scripts/test, `peers` needs .deps/peers. A test that hangs is ended and fails.
+option(VIME_TESTS "build the tests (needs GoogleTest)" ON)
+if(VIME_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+
 function(vime_test name)
-  if(NOT GTest_FOUND)
+  if(NOT VIME_TESTS)
     return()
   endif()
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;LABELS" ${ARGN})
@@ -10,7 +15,10 @@ function(vime_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gmock GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
-  if(ARG_LABELS)
-    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
+  if("slow" IN_LIST ARG_LABELS)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 900)
+  else()
+    set_tests_properties(${name} PROPERTIES TIMEOUT 120)
   endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
 endfunction()

@@ -1,4 +1,4 @@
-# Compiler cache, fast linker and warnings, each used only where the machine has it.
+# Compiler cache, fast linker, warnings, sanitizers; cache and linker only where the machine has them.
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
@@ -7,16 +7,17 @@ endif()
 
 find_program(LLD NAMES ld.lld-19 ld.lld)
 if(LLD)
-  get_filename_component(lld_name ${LLD} NAME)
-  if(lld_name STREQUAL "ld.lld")
-    add_link_options(-fuse-ld=lld)
-  else()
-    # GCC knows `-fuse-ld=lld` only: give it a folder where the versioned linker has that name.
-    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/linker)
-    file(CREATE_LINK ${LLD} ${CMAKE_BINARY_DIR}/linker/ld.lld SYMBOLIC)
-    add_link_options(-fuse-ld=lld -B${CMAKE_BINARY_DIR}/linker)
-  endif()
+  # GCC knows `-fuse-ld=lld` only: a folder of ours holds the versioned linker under that name.
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/linker)
+  file(CREATE_LINK ${LLD} ${CMAKE_BINARY_DIR}/linker/ld.lld SYMBOLIC)
+  add_link_options(-fuse-ld=lld -B${CMAKE_BINARY_DIR}/linker)
 endif()
 
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 add_compile_options(-Wall -Wextra -Wno-missing-field-initializers)
+
+set(VIME_SANITIZE "" CACHE STRING "sanitizers to build with, as GCC names them: address,undefined or thread")
+if(VIME_SANITIZE)
+  add_compile_options(-fsanitize=${VIME_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${VIME_SANITIZE})
+endif()

@@ -1,0 +1,71 @@
+"""The include judge can fail: one planted include per rule, and one that is allowed beside each."""
+
+import pathlib
+import tempfile
+import unittest
+
+import includes
+
+
+def judge(name, line):
+    """The objection to one file with one line, or None."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        (root / name).parent.mkdir(parents=True)
+        (root / name).write_text("// A file.\n" + line + "\n", encoding="utf-8")
+        found = list(includes.violations(root))
+        if not found:
+            return None
+        (file, at, _, why), = found
+        assert (file, at) == (name, 2), found
+        return why
+
+
+class Includes(unittest.TestCase):
+    def refuse(self, name, line, why):
+        self.assertIn(why, judge(name, line) or "nothing")
+
+    def allow(self, name, line):
+        self.assertIsNone(judge(name, line))
+
+    def test_schedules_know_the_standard_library_only(self):
+        self.refuse("schedules/GPipe.cpp", "#include <fmt/format.h>", "standard library")
+        self.refuse("schedules/GPipe.cpp", '#include "runtime/Base/Status.h"', "schedules/ does not know it")
+        self.allow("schedules/GPipe.cpp", "#include <vector>")
+        self.allow("schedules/GPipe.cpp", '#include "schedules/Schedule.h"')
+
+    def test_runtime_knows_no_compiler(self):
+        self.refuse("runtime/Exec/Executor.cpp", '#include "compiler/Frontend/Job.h"', "runtime/ does not know it")
+        self.refuse("runtime/Exec/Executor.cpp", '#include "dialects/Plan/Plan.h"', "runtime/ does not know it")
+        self.refuse("kernels/Cpu/Gemm.cpp", '#include "compiler/Frontend/Job.h"', "kernels/ does not know it")
+        self.allow("runtime/Exec/Executor.cpp", '#include "kernels/Kernels.h"')
+
+    def test_compiler_knows_the_contracts_of_the_runtime_only(self):
+        self.refuse("compiler/Driver/Compile.cpp", '#include "runtime/Exec/Executor.h"', "compiler/ does not know it")
+        self.allow("compiler/Driver/Compile.cpp", '#include "runtime/Plan/Plan.h"')
+
+    def test_verifiers_know_nothing_of_the_lowering(self):
+        for folder in ("Lowering", "Analysis", "Search"):
+            self.refuse("compiler/Verify/C1.cpp", f'#include "compiler/{folder}/Waits.h"', "compiler/Verify/ does not")
+        self.allow("compiler/Verify/C1.cpp", '#include "compiler/Diagnostics/Findings.h"')
+        self.allow("compiler/Lowering/Comm.cpp", '#include "compiler/Verify/Judge.h"')
+
+    def test_libraries_stay_where_they_belong(self):
+        self.refuse("runtime/Plan/Plan.cpp", '#include "mlir/IR/Value.h"', "only dialects/")
+        self.refuse("runtime/Plan/Plan.cpp", "#include <llvm/ADT/SmallVector.h>", "only dialects/")
+        self.refuse("runtime/Model/Stage.cpp", "#include <ATen/ATen.h>", "only kernels/LibTorch/")
+        self.refuse("runtime/Exec/Executor.cpp", "#include <gloo/barrier.h>", "only runtime/Transport/Gloo")
+        self.allow("dialects/Plan/Plan.h", '#include "mlir/IR/Dialect.h"')
+        self.allow("runtime/Transport/GlooTransport.cpp", "#include <gloo/barrier.h>")
+
+    def test_dear_headers_stay_out_of_headers(self):
+        self.refuse("runtime/Plan/Plan.h", "#include <fmt/format.h>", "too dear for a header")
+        self.allow("runtime/Plan/Plan.cpp", "#include <fmt/format.h>")
+
+    def test_paths_start_at_the_root(self):
+        self.refuse("runtime/Plan/Plan.cpp", '#include "Plan.h"', "from the root")
+        self.refuse("runtime/Plan/Plan.cpp", '  #  include "../Base/Status.h"', "from the root")
+
+
+if __name__ == "__main__":
+    unittest.main()
