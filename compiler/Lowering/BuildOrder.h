@@ -1,0 +1,15 @@
+// Phase `order`: the schedule that the job names, for its ranks, chunks and microbatches.
+#pragma once
+
+#include "compiler/Diagnostics/Findings.h"
+#include "compiler/Frontend/Job.h"
+#include "schedules/Schedule.h"
+
+#include <optional>
+
+namespace vime {
+
+/// Nothing, and a finding, if the order cannot be built for the job's numbers.
+std::optional<Schedule> buildOrder(const Job &job, Findings &findings);
+
+} // namespace vime

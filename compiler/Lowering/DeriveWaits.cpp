@@ -1,0 +1,210 @@
+#include "compiler/Lowering/DeriveWaits.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "compiler/Lowering/RankBuffers.h"
+
+namespace vime {
+
+using namespace plan;
+
+namespace {
+
+// Who used a slot last: its writer, and the latest reader on each lane since. Places are 1 + index on the lane.
+struct SlotUse {
+  std::uint32_t written = 0;
+  std::uint8_t writerLane = 0;
+  std::uint8_t readerLanes = 0;
+  struct Reader {
+    std::uint32_t place;
+    std::uint8_t lane;
+  };
+  std::array<Reader, 4> readers;
+
+  void addReader(std::uint8_t lane, std::uint32_t place) {
+    for (std::uint8_t index = 0; index < readerLanes; ++index)
+      if (readers[index].lane == lane) {
+        readers[index].place = place;
+        return;
+      }
+    assert(readerLanes < readers.size()); // compute, one send lane, one group lane, host or io
+    readers[readerLanes++] = {place, lane};
+  }
+};
+
+// One operand of an action, ready for the walk.
+struct Use {
+  std::uint32_t firstSlot;
+  std::uint32_t slots;
+  bool reads, writes;
+};
+
+bool reads(Access access, bool isRoot) {
+  return access == Access::Read || access == Access::ReadWrite || (access == Access::RootReadOthersWrite && isRoot);
+}
+bool writes(Access access, bool isRoot) {
+  switch (access) {
+  case Access::Write:
+  case Access::ReadWrite:
+    return true;
+  case Access::RootReadOthersWrite:
+    return !isRoot;
+  case Access::RootWrite:
+    return isRoot;
+  default:
+    return false;
+  }
+}
+
+class WaitWalk {
+public:
+  WaitWalk(Program &program, const Layout &layout, bool isRoot)
+      : program(program), lanes(program.lanes.size()), dispatched(lanes, 0), covered(lanes * lanes, 0), need(lanes, 0) {
+    for (const Buffer &buffer : layout.buffers) {
+      firstSlot.push_back(static_cast<std::uint32_t>(slotCount));
+      slotsOf.push_back(isMicrobatchRing(buffer.kind) ? buffer.count : 1);
+      slotCount += slotsOf.back();
+    }
+    uses.resize(slotCount);
+    describeOperands(isRoot);
+  }
+
+  bool run() {
+    const std::size_t end = program.actions.size();
+    std::size_t loop = 0;
+    for (std::size_t index = 0; index < end;) {
+      if (loop < program.loops.size() && program.loops[loop].begin == index) {
+        // The second round sees what the first one left: waits that cross the loop's back edge. Both must hold.
+        const Loop &body = program.loops[loop++];
+        for (int round = 0; round < 2; ++round)
+          for (index = body.begin; index < body.end; ++index)
+            if (!visit(program.actions[index]))
+              return false;
+        continue;
+      }
+      if (!visit(program.actions[index++]))
+        return false;
+    }
+    return true;
+  }
+
+private:
+  // Operand lists are shared by many actions: one description for each place in the pool.
+  void describeOperands(bool isRoot) {
+    poolUses.resize(program.operands.size());
+    std::vector<char> known(program.operands.size(), 0);
+    for (const Action &action : program.actions) {
+      if (action.operandCount == 0 || known[action.operands])
+        continue;
+      const Signature &signature = *findSignature(action.opcode);
+      for (std::uint32_t place = 0; place < action.operandCount; ++place) {
+        known[action.operands + place] = 1;
+        const std::uint32_t buffer = program.operands[action.operands + place];
+        const Access access = signature.operands[place].access;
+        poolUses[action.operands + place] =
+            buffer == kNoBuffer ? Use{0, 0, false, false}
+                                : Use{firstSlot[buffer], slotsOf[buffer], reads(access, isRoot), writes(access, isRoot)};
+      }
+    }
+  }
+
+  bool visit(Action &action) {
+    touched.clear();
+    const std::uint8_t lane = action.lane;
+    const Use *use = poolUses.data() + action.operands;
+    for (std::uint32_t place = 0; place < action.operandCount; ++place)
+      if (use[place].reads || use[place].writes)
+        collect(slotOf(use[place], action), use[place].writes, lane);
+    const std::uint32_t here = ++dispatched[lane];
+    for (std::uint32_t place = 0; place < action.operandCount; ++place)
+      if (use[place].reads || use[place].writes)
+        record(slotOf(use[place], action), use[place].writes, lane, here);
+    return store(action, lane);
+  }
+
+  SlotUse &slotOf(const Use &use, const Action &action) {
+    return uses[use.firstSlot + (use.slots == 1 ? 0 : action.microbatch % use.slots)];
+  }
+
+  void collect(const SlotUse &slot, bool writing, std::uint8_t lane) {
+    if (slot.written != 0)
+      require(slot.writerLane, slot.written, lane);
+    if (writing)
+      for (std::uint8_t index = 0; index < slot.readerLanes; ++index)
+        require(slot.readers[index].lane, slot.readers[index].place, lane);
+  }
+
+  void require(std::uint8_t on, std::uint32_t place, std::uint8_t lane) {
+    if (on == lane || place <= covered[lane * lanes + on])
+      return;
+    if (need[on] == 0)
+      touched.push_back(on);
+    need[on] = std::max(need[on], place);
+  }
+
+  static void record(SlotUse &slot, bool writing, std::uint8_t lane, std::uint32_t place) {
+    if (!writing) {
+      slot.addReader(lane, place);
+      return;
+    }
+    slot.written = place;
+    slot.writerLane = lane;
+    slot.readerLanes = 0;
+  }
+
+  // Adds the collected needs to the action's waits; an earlier round's wait on the same lane keeps the later place.
+  bool store(Action &action, std::uint8_t lane) {
+    bool fits = true;
+    for (const std::uint8_t on : touched) {
+      // A wait reaches 1023 actions back; waiting for a later one on the same lane is stronger and still backward.
+      const std::uint32_t back = dispatched[on] - need[on] + 1;
+      const int distance = static_cast<int>(std::min<std::uint32_t>(back, Wait::kMaxDistance));
+      covered[lane * lanes + on] = dispatched[on] - static_cast<std::uint32_t>(distance) + 1;
+      need[on] = 0;
+      auto same = std::find_if(action.waits.begin(), action.waits.end(),
+                               [&](Wait wait) { return wait.empty() || wait.lane() == on; });
+      if (same == action.waits.end())
+        fits = false;
+      else if (same->empty() || same->distance() > distance)
+        *same = Wait::on(on, distance);
+    }
+    return fits;
+  }
+
+  Program &program;
+  const std::size_t lanes;
+  std::size_t slotCount = 0;
+  std::vector<std::uint32_t> firstSlot, slotsOf; // by buffer
+  std::vector<SlotUse> uses;                     // by slot
+  std::vector<Use> poolUses;                     // by place in the operand pool
+  std::vector<std::uint32_t> dispatched;         // actions so far, by lane
+  std::vector<std::uint32_t> covered;            // [lane][on]: place up to which the lane has waited
+  std::vector<std::uint32_t> need;               // by lane; 0: none
+  std::vector<std::uint8_t> touched;
+};
+
+void markSignalled(Program &program) {
+  // A wait's target moves with the loop's rounds; whoever is on a lane that somebody waits for is signalled.
+  std::vector<char> awaited(program.lanes.size(), 0);
+  for (const Action &action : program.actions)
+    for (const Wait wait : action.waits)
+      if (!wait.empty())
+        awaited[wait.lane()] = 1;
+  for (Action &action : program.actions)
+    if (awaited[action.lane])
+      action.flags |= kSignalled;
+}
+
+} // namespace
+
+bool deriveWaits(Program &program, const Layout &layout, bool isRoot) {
+  for (Action &action : program.actions)
+    action.waits = {};
+  if (!WaitWalk(program, layout, isRoot).run())
+    return false;
+  markSignalled(program);
+  return true;
+}
+
+} // namespace vime

@@ -1,0 +1,19 @@
+// Phase `comm`: from an order to one program per rank, with transfers, collectives, lanes and the logical clock.
+//
+// What the programs still lack afterwards: buffers, operands and waits (PlanMemory.h).
+#pragma once
+
+#include "compiler/Diagnostics/Findings.h"
+#include "compiler/Frontend/Job.h"
+#include "runtime/Plan/Plan.h"
+#include "schedules/Schedule.h"
+
+namespace vime {
+
+/// What buffers of one microbatch are made for.
+MicrobatchCaps capsOf(const Job &job);
+
+/// The programs of the job's training loop; nothing if the order can never finish (rule S2).
+std::optional<plan::Plan> lowerCommunication(const Job &job, const Schedule &order, Findings &findings);
+
+} // namespace vime

@@ -1,0 +1,128 @@
+#include "compiler/Lowering/PlanMemory.h"
+
+#include <algorithm>
+
+#include "compiler/Lowering/DeriveWaits.h"
+#include "compiler/Lowering/RankBuffers.h"
+#include "runtime/Plan/Describe.h"
+
+namespace vime {
+
+using namespace plan;
+
+namespace {
+
+std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment; }
+
+// Sizes the rings of one rank and places its buffers.
+class RankLayout {
+public:
+  RankLayout(Program &program, Layout &layout, std::uint32_t microbatches)
+      : program(program), layout(layout), microbatches(microbatches) {}
+
+  void make() {
+    sizeRings();
+    sizeChannels();
+    place();
+  }
+
+private:
+  // Slots so that in dispatch order a microbatch's first use stands behind the last use of the one whose slot it takes.
+  void sizeRings() {
+    std::vector<std::uint32_t> rings;
+    std::vector<std::uint32_t> ringOf(layout.buffers.size(), kNoBuffer);
+    for (std::uint32_t buffer = 0; buffer < layout.buffers.size(); ++buffer)
+      if (isMicrobatchRing(layout.buffers[buffer].kind)) {
+        ringOf[buffer] = static_cast<std::uint32_t>(rings.size());
+        rings.push_back(buffer);
+      }
+    const std::size_t actions = program.actions.size();
+    std::vector<std::uint32_t> lastUse(rings.size() * microbatches, 0);
+    auto forEachUse = [&](auto &&visit) {
+      for (std::size_t index = 0; index < actions; ++index) {
+        const Action &action = program.actions[index];
+        for (std::uint32_t place = 0; place < action.operandCount; ++place) {
+          const std::uint32_t buffer = program.operands[action.operands + place];
+          if (buffer != kNoBuffer && ringOf[buffer] != kNoBuffer)
+            visit(ringOf[buffer], action.microbatch, static_cast<std::uint32_t>(index));
+        }
+      }
+    };
+    forEachUse([&](std::uint32_t ring, std::uint32_t microbatch, std::uint32_t index) {
+      lastUse[ring * microbatches + microbatch] = index;
+    });
+    std::vector<std::uint32_t> released(rings.size(), 0), slots(rings.size(), 1);
+    forEachUse([&](std::uint32_t ring, std::uint32_t microbatch, std::uint32_t index) {
+      std::uint32_t &first = released[ring];
+      while (first < microbatch && lastUse[ring * microbatches + first] < index)
+        ++first;
+      if (microbatch >= first)
+        slots[ring] = std::max(slots[ring], microbatch - first + 1);
+    });
+    for (std::size_t ring = 0; ring < rings.size(); ++ring) {
+      Buffer &buffer = layout.buffers[rings[ring]];
+      const bool travels = buffer.kind != BufferKind::Stash && buffer.kind != BufferKind::WeightStash;
+      buffer.count = std::min(microbatches, travels ? std::max(slots[ring], 2u) : slots[ring]);
+    }
+  }
+
+  // A channel can have as many messages under way as the rings behind its receives have slots.
+  void sizeChannels() {
+    std::vector<std::vector<std::uint32_t>> buffers(program.lanes.size());
+    for (const Action &action : program.actions)
+      if (action.opcode == code(Opcode::Receive)) {
+        auto &seen = buffers[action.lane];
+        const std::uint32_t buffer = program.operands[action.operands];
+        if (std::find(seen.begin(), seen.end(), buffer) == seen.end()) {
+          seen.push_back(buffer);
+          program.lanes[action.lane].slots +=
+              isMicrobatchRing(layout.buffers[buffer].kind) ? layout.buffers[buffer].count : 1;
+        }
+      }
+  }
+
+  void place() {
+    std::uint64_t offset = 0;
+    for (Buffer &buffer : layout.buffers) {
+      buffer.offset = offset;
+      offset = aligned(offset + buffer.extent());
+    }
+    std::uint64_t &arena = layout.arena[static_cast<std::size_t>(Tier::Device)];
+    arena = layout.buffers.empty() ? 0 : layout.buffers.back().offset + layout.buffers.back().extent();
+  }
+
+  Program &program;
+  Layout &layout;
+  const std::uint32_t microbatches;
+};
+
+// Both ends of a channel name the slots of the receiving one.
+void tellSenders(Plan &plan) {
+  for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank)
+    for (Lane &lane : plan.programs[rank].lanes) {
+      if (lane.kind != LaneKind::Send)
+        continue;
+      const std::uint32_t receiver = resolvePeer(plan.mesh, rank, lane.peer);
+      for (const Lane &other : plan.programs[receiver].lanes)
+        if (other.kind == LaneKind::Receive && other.flow == lane.flow &&
+            resolvePeer(plan.mesh, receiver, other.peer) == rank)
+          lane.slots = other.slots;
+    }
+}
+
+} // namespace
+
+bool planMemory(Plan &plan, const MicrobatchCaps &caps, std::uint32_t microbatches) {
+  for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
+    Layout layout = makeRankBuffers(plan, rank, caps, microbatches);
+    RankLayout(plan.programs[rank], layout, microbatches).make();
+    if (!deriveWaits(plan.programs[rank], layout, /*isRoot=*/rank == 0))
+      return false;
+    plan.layouts.push_back(std::move(layout));
+    plan.layoutOf.push_back(rank);
+  }
+  tellSenders(plan);
+  return true;
+}
+
+} // namespace vime

@@ -1,0 +1,129 @@
+#include "compiler/Lowering/ProgramWriter.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace vime {
+
+using namespace plan;
+
+ProgramWriter::ProgramWriter(Plan &plan, std::uint32_t ranks)
+    : plan(plan), ranks(ranks), latest(ranks, -1), known(ranks) {
+  plan.programs.resize(ranks);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    plan.programOf.push_back(rank);
+    plan.programs[rank].lanes.push_back({.kind = LaneKind::Compute});
+    known[rank].push_back({LaneKind::Compute, Flow::Forward, 0, 0});
+  }
+}
+
+// Along the ring of the pipeline the shorter way; between two ranks forward is up and backward is down. The
+// coordinator and its correspondents name each other by coordinate.
+Peer ProgramWriter::peerOf(std::uint32_t from, std::uint32_t to, Flow flow) const {
+  if (flow != Flow::Forward && flow != Flow::Backward)
+    return {.relative = false, .value = static_cast<std::int32_t>(to)};
+  const auto up = static_cast<std::int32_t>((to + ranks - from) % ranks);
+  const auto down = static_cast<std::int32_t>(ranks) - up;
+  const bool goUp = up < down || (up == down && flow == Flow::Forward);
+  return {.relative = true, .value = goUp ? up : -down};
+}
+
+void ProgramWriter::transfer(End from, End to, Flow flow, Message message, BufferKind content,
+                             std::uint32_t microbatch) {
+  const std::uint32_t source = from.rank, destination = to.rank;
+  auto endOf = [&](std::uint32_t rank, std::uint32_t peer, LaneKind kind) -> std::uint8_t {
+    for (const KnownLane &lane : known[rank])
+      if (lane.kind == kind && lane.flow == flow && lane.peer == peer)
+        return lane.lane;
+    // Seen from the receiver a forward message comes from below: the sender is where `down` leads.
+    Peer towards = peerOf(source, destination, flow);
+    if (kind == LaneKind::Receive) {
+      if (towards.relative)
+        towards.value = -towards.value;
+      else
+        towards.value = static_cast<std::int32_t>(source);
+    }
+    const std::uint8_t lane = laneOf(rank, {.kind = kind, .flow = flow, .peer = towards, .message = message});
+    known[rank].push_back({kind, flow, peer, lane});
+    return lane;
+  };
+  const std::uint8_t sendLane = endOf(source, destination, LaneKind::Send);
+  const std::uint8_t receiveLane = endOf(destination, source, LaneKind::Receive);
+  const std::int32_t time = std::max(latest[source], latest[destination]) + 1;
+  const auto immediate = static_cast<std::uint16_t>(content);
+  append(source, Opcode::Send, sendLane, from.chunk, microbatch, immediate, time);
+  append(destination, Opcode::Receive, receiveLane, to.chunk, microbatch, immediate, time);
+}
+
+void ProgramWriter::collective(Opcode opcode, std::uint32_t group) {
+  const std::int32_t time = *std::max_element(latest.begin(), latest.end()) + 1;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    auto &lanes = known[rank];
+    auto found = std::find_if(lanes.begin(), lanes.end(), [&](const KnownLane &lane) {
+      return lane.kind == LaneKind::Group && lane.peer == group;
+    });
+    std::uint8_t lane;
+    if (found != lanes.end()) {
+      lane = found->lane;
+    } else {
+      const Group &of = plan.groups[group];
+      lane = laneOf(rank, {.kind = LaneKind::Group, .flow = of.flow, .message = of.message, .group = group});
+      lanes.push_back({LaneKind::Group, of.flow, group, lane});
+    }
+    append(rank, opcode, lane, 0, 0, 0, time);
+  }
+}
+
+void ProgramWriter::local(std::uint32_t rank, Opcode opcode, std::uint32_t stage, std::uint32_t microbatch,
+                          std::uint16_t immediate) {
+  const LaneKind kind = findSignature(code(opcode))->lane;
+  for (const KnownLane &lane : known[rank])
+    if (lane.kind == kind) {
+      append(rank, opcode, lane.lane, stage, microbatch, immediate, latest[rank] + 1);
+      return;
+    }
+  const std::uint8_t lane = laneOf(rank, {.kind = kind});
+  known[rank].push_back({kind, Flow::Forward, 0, lane});
+  append(rank, opcode, lane, stage, microbatch, immediate, latest[rank] + 1);
+}
+
+std::uint8_t ProgramWriter::laneOf(std::uint32_t rank, const Lane &lane) {
+  std::vector<Lane> &lanes = plan.programs[rank].lanes;
+  assert(lanes.size() < Wait::kMaxLanes); // a rank has two ends per neighbour, flow and direction
+  lanes.push_back(lane);
+  return static_cast<std::uint8_t>(lanes.size() - 1);
+}
+
+void ProgramWriter::append(std::uint32_t rank, Opcode opcode, std::uint8_t lane, std::uint32_t stage,
+                           std::uint32_t microbatch, std::uint16_t immediate, std::int32_t time) {
+  latest[rank] = time;
+  plan.programs[rank].actions.push_back({.opcode = code(opcode),
+                                         .lane = lane,
+                                         .time = time,
+                                         .stage = static_cast<std::uint16_t>(stage),
+                                         .microbatch = microbatch,
+                                         .immediate = immediate});
+}
+
+void ProgramWriter::beginLoop(std::uint32_t id, std::uint32_t trips) {
+  const std::int64_t start = segmentStart + *std::max_element(latest.begin(), latest.end()) + 1;
+  for (Program &program : plan.programs) {
+    const auto here = static_cast<std::uint32_t>(program.actions.size());
+    program.loops.push_back({.id = id, .begin = here, .end = here, .trips = trips, .start = start});
+  }
+  segmentStart = start;
+  std::fill(latest.begin(), latest.end(), -1);
+}
+
+void ProgramWriter::endLoop() {
+  const std::int64_t period = *std::max_element(latest.begin(), latest.end()) + 1;
+  for (Program &program : plan.programs) {
+    Loop &loop = program.loops.back();
+    loop.end = static_cast<std::uint32_t>(program.actions.size());
+    loop.period = period;
+    segmentStart = loop.start + loop.trips * period;
+  }
+  std::fill(latest.begin(), latest.end(), -1);
+}
+
+} // namespace vime

@@ -1,0 +1,248 @@
+#include "compiler/Lowering/RankBuffers.h"
+
+#include <algorithm>
+
+#include "runtime/Plan/StepHeader.h"
+
+namespace vime {
+
+using namespace plan;
+
+namespace {
+
+constexpr std::uint16_t kWholeRank = 0xFFFF; // Buffer::stage of what no stage owns
+
+std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment; }
+
+class RankBuffers {
+public:
+  RankBuffers(const Plan &plan, std::uint32_t rank, Program &program, Layout &layout, const MicrobatchCaps &caps,
+              std::uint32_t microbatches)
+      : plan(plan), rank(rank), program(program), layout(layout), model(plan.models[0]), caps(caps),
+        microbatches(microbatches), lastStage(static_cast<std::uint32_t>(model.stages.size()) - 1),
+        splits(program.stages.size(), false), combines(program.stages.size(), false) {
+    for (const LocalStage &local : program.stages)
+      specs.push_back(stageSpec(model.config, model.stages[local.stage], caps));
+    for (const Action &action : program.actions) {
+      if (action.opcode == code(Opcode::BackwardWeight))
+        splits[action.stage] = true;
+      if (action.opcode == code(Opcode::Backward))
+        combines[action.stage] = true;
+    }
+  }
+
+  void make() {
+    makeRankBuffers();
+    for (std::uint16_t chunk = 0; chunk < program.stages.size(); ++chunk)
+      makeStageBuffers(chunk);
+    makeWorkspace();
+    giveOperands();
+  }
+
+private:
+  // ---- buffers -----------------------------------------------------------------------------------------------------
+
+  void add(BufferKind kind, std::uint16_t chunk, std::uint64_t bytes, std::uint32_t count = 1) {
+    layout.buffers.push_back(
+        {.kind = kind, .stage = chunk, .count = count, .bytes = bytes, .stride = aligned(bytes)});
+  }
+
+  bool holds(std::uint32_t stage) const { return chunkOf(stage) != kWholeRank; }
+  std::uint16_t chunkOf(std::uint32_t stage) const {
+    for (std::uint16_t chunk = 0; chunk < program.stages.size(); ++chunk)
+      if (program.stages[chunk].stage == stage)
+        return chunk;
+    return kWholeRank;
+  }
+
+  void makeRankBuffers() {
+    const bool coordinates = rank == 0;
+    add(BufferKind::Header, kWholeRank, StepHeader::bytes(microbatches));
+    add(BufferKind::Segments, kWholeRank, (caps.segments + 1) * 4ull, microbatches);
+    if (coordinates || holds(0))
+      add(BufferKind::Tokens, kWholeRank, caps.tokens * 4ull, microbatches);
+    if (coordinates || holds(lastStage)) {
+      add(BufferKind::Labels, kWholeRank, caps.tokens * 4ull, microbatches);
+      add(BufferKind::Losses, kWholeRank, sizeof(double), microbatches);
+    }
+    const std::uint64_t contribution = plan.groups[2].message.fixed;
+    add(BufferKind::Scalars, kWholeRank, sizeof(StepScalars));
+    add(BufferKind::Squares, kWholeRank, contribution);
+    add(BufferKind::AllSquares, kWholeRank, contribution * plan.mesh.pipeline);
+    add(BufferKind::Stats, kWholeRank, sizeof(RankStats));
+    if (coordinates)
+      add(BufferKind::AllStats, kWholeRank, sizeof(RankStats) * plan.mesh.pipeline);
+  }
+
+  // Ring counts follow from the uses (sizeRings).
+  void makeStageBuffers(std::uint16_t chunk) {
+    const std::uint32_t stage = program.stages[chunk].stage;
+    const StageSpec &spec = specs[chunk];
+    const std::uint64_t boundary = static_cast<std::uint64_t>(spec.boundaryBytesPerToken) * caps.tokens;
+    add(BufferKind::Weights, chunk, spec.weightBytes);
+    add(BufferKind::Gradients, chunk, spec.weightBytes);
+    add(BufferKind::Moments, chunk, 2 * spec.weightBytes);
+    if (stage > 0) {
+      add(BufferKind::Input, chunk, boundary);
+      if (!holds(stage - 1))
+        add(BufferKind::InputGradient, chunk, boundary);
+    }
+    if (stage < lastStage) {
+      add(BufferKind::OutputGradient, chunk, boundary);
+      if (!holds(stage + 1))
+        add(BufferKind::Output, chunk, boundary);
+    }
+    add(BufferKind::Stash, chunk, spec.stashBytes);
+    if (splits[chunk])
+      add(BufferKind::WeightStash, chunk, spec.weightStashBytes);
+  }
+
+  void makeWorkspace() {
+    std::uint64_t bytes = 0;
+    for (std::uint16_t chunk = 0; chunk < specs.size(); ++chunk) {
+      const StageSpec &spec = specs[chunk];
+      bytes = std::max(bytes, spec.forwardWorkspace);
+      if (splits[chunk])
+        bytes = std::max({bytes, spec.backwardInputWorkspace, spec.backwardWeightWorkspace});
+      if (combines[chunk])
+        bytes = std::max(bytes, spec.backwardWorkspace);
+    }
+    add(BufferKind::Workspace, kWholeRank, bytes);
+  }
+
+  // ---- operands ----------------------------------------------------------------------------------------------------
+
+  std::uint32_t find(BufferKind kind, std::uint16_t chunk) const {
+    for (std::uint32_t index = 0; index < layout.buffers.size(); ++index)
+      if (layout.buffers[index].kind == kind && layout.buffers[index].stage == chunk)
+        return index;
+    return kNoBuffer;
+  }
+  std::uint32_t find(BufferKind kind) const { return find(kind, kWholeRank); }
+
+  // What the stage's forward writes: its own send ring, or at once the input of a next stage on the same rank.
+  std::uint32_t outputOf(std::uint16_t chunk) const {
+    const std::uint16_t next = chunkOf(program.stages[chunk].stage + 1);
+    return next == kWholeRank ? find(BufferKind::Output, chunk) : find(BufferKind::Input, next);
+  }
+  std::uint32_t inputGradientOf(std::uint16_t chunk) const {
+    const std::uint32_t stage = program.stages[chunk].stage;
+    const std::uint16_t previous = stage == 0 ? kWholeRank : chunkOf(stage - 1);
+    return previous == kWholeRank ? find(BufferKind::InputGradient, chunk) : find(BufferKind::OutputGradient, previous);
+  }
+  std::uint32_t inputOf(std::uint16_t chunk) const {
+    return program.stages[chunk].stage == 0 ? find(BufferKind::Tokens) : find(BufferKind::Input, chunk);
+  }
+
+  // The buffer that a transfer's end on this rank reads or writes.
+  std::uint32_t contentOf(const Action &action, bool sends) const {
+    const auto content = static_cast<BufferKind>(action.immediate);
+    if (content == BufferKind::Input)
+      return sends ? find(BufferKind::Output, action.stage) : find(BufferKind::Input, action.stage);
+    if (content == BufferKind::OutputGradient)
+      return sends ? find(BufferKind::InputGradient, action.stage) : find(BufferKind::OutputGradient, action.stage);
+    return find(content);
+  }
+
+  std::vector<std::uint32_t> operandsOf(const Action &action) const {
+    using enum BufferKind;
+    const std::uint16_t chunk = action.stage;
+    switch (static_cast<Opcode>(action.opcode)) {
+    case Opcode::Forward:
+      return {find(Header), find(Segments), inputOf(chunk), find(Weights, chunk),
+              find(Stash, chunk), outputOf(chunk), find(Workspace)};
+    case Opcode::Loss:
+      return {find(Header), find(Segments), find(Labels), find(Stash, chunk), find(Losses)};
+    case Opcode::Backward:
+      return {find(Header), find(Segments), find(OutputGradient, chunk), inputOf(chunk), find(Weights, chunk),
+              find(Stash, chunk), find(Gradients, chunk), inputGradientOf(chunk), find(Workspace)};
+    case Opcode::BackwardInput:
+      return {find(Header), find(Segments), find(OutputGradient, chunk), inputOf(chunk), find(Weights, chunk),
+              find(Stash, chunk), find(WeightStash, chunk), inputGradientOf(chunk), find(Workspace)};
+    case Opcode::BackwardWeight:
+      return {find(Header), find(Segments), find(OutputGradient, chunk), inputOf(chunk), find(Weights, chunk),
+              find(Stash, chunk), find(WeightStash, chunk), find(Gradients, chunk), find(Workspace)};
+    case Opcode::Send:
+      return {contentOf(action, /*sends=*/true)};
+    case Opcode::Receive:
+      return {contentOf(action, /*sends=*/false)};
+    case Opcode::Broadcast:
+      return {plan.groups[program.lanes[action.lane].group].name == "step" ? find(Header) : find(Segments)};
+    case Opcode::Gather:
+      return {find(Stats), find(AllStats)};
+    case Opcode::AllGather:
+      return {find(Squares), find(AllSquares)};
+    case Opcode::Initialize:
+      return {find(Weights, chunk), find(Moments, chunk)};
+    case Opcode::ScaleGradients:
+      return {find(Header), find(Gradients, chunk)};
+    case Opcode::SquareNorm:
+      return {find(Gradients, chunk), find(Squares)};
+    case Opcode::Clip:
+      return {find(AllSquares), find(Scalars)};
+    case Opcode::Optimize:
+      return {find(Header), find(Scalars), find(Gradients, chunk), find(Weights, chunk), find(Moments, chunk)};
+    case Opcode::Decide:
+      return {find(Header)};
+    case Opcode::Load:
+      return {find(Header), find(Tokens), find(Labels), find(Segments)};
+    case Opcode::Report:
+      return {find(Header), find(Losses), find(Scalars), find(AllStats)};
+    case Opcode::ExportShard:
+      return {find(Weights, chunk), find(Stats)};
+    case Opcode::ExportCommit:
+      return {find(AllStats)};
+    case Opcode::Measure:
+      return {find(Stats)};
+    case Opcode::Copy:
+    case Opcode::Join:
+      break;
+    }
+    return {};
+  }
+
+  // Actions that differ in nothing but the microbatch share one list in the pool.
+  void giveOperands() {
+    struct Known {
+      std::uint64_t key;
+      std::uint32_t first;
+      std::uint16_t count;
+    };
+    std::vector<Known> lists;
+    for (Action &action : program.actions) {
+      const bool names = action.opcode == code(Opcode::Send) || action.opcode == code(Opcode::Receive);
+      const std::uint64_t key = (std::uint64_t{action.opcode} << 48) | (std::uint64_t{action.lane} << 40) |
+                                (std::uint64_t{action.stage} << 16) | (names ? action.immediate : 0u);
+      auto known = std::find_if(lists.begin(), lists.end(), [&](const Known &list) { return list.key == key; });
+      if (known == lists.end()) {
+        const std::vector<std::uint32_t> operands = operandsOf(action);
+        lists.push_back({key, static_cast<std::uint32_t>(program.operands.size()),
+                         static_cast<std::uint16_t>(operands.size())});
+        program.operands.insert(program.operands.end(), operands.begin(), operands.end());
+        known = lists.end() - 1;
+      }
+      action.operands = known->first;
+      action.operandCount = known->count;
+    }
+  }
+
+  const Plan &plan;
+  const std::uint32_t rank;
+  Program &program;
+  Layout &layout;
+  const Model &model;
+  const MicrobatchCaps caps;
+  const std::uint32_t microbatches, lastStage;
+  std::vector<bool> splits, combines; // by chunk: runs input and weight gradients apart, or together
+  std::vector<StageSpec> specs;       // by chunk
+};
+
+} // namespace
+
+Layout makeRankBuffers(Plan &plan, std::uint32_t rank, const MicrobatchCaps &caps, std::uint32_t microbatches) {
+  Layout layout;
+  RankBuffers(plan, rank, plan.programs[rank], layout, caps, microbatches).make();
+  return layout;
+}
+
+} // namespace vime

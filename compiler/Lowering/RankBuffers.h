@@ -1,0 +1,23 @@
+// The buffers of a rank, and which of them each of its actions uses.
+//
+// Local hand-over: where the next stage is on the same rank, a forward writes that stage's input and a backward the
+// previous stage's output gradient; no action, no copy.
+#pragma once
+
+#include "runtime/ModelSpec/ModelSpec.h"
+#include "runtime/Plan/Plan.h"
+
+namespace vime {
+
+/// A ring whose slots single microbatches use; all other buffers are used whole.
+constexpr bool isMicrobatchRing(plan::BufferKind kind) {
+  using enum plan::BufferKind;
+  return kind == Input || kind == Output || kind == OutputGradient || kind == InputGradient || kind == Stash ||
+         kind == WeightStash;
+}
+
+/// Buffers without place, rings with one slot; fills the operands of the rank's program.
+plan::Layout makeRankBuffers(plan::Plan &plan, std::uint32_t rank, const MicrobatchCaps &caps,
+                             std::uint32_t microbatches);
+
+} // namespace vime
