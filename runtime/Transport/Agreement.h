@@ -1,0 +1,34 @@
+// Agreement: before step 1 the ranks show each other that they run the same plan.
+//
+//   Status agreed = agree(transport, ends, claimsOf(plan, rank, planId));
+//
+// The first transfer of every channel and group carries the plan id and one hash over all that both ends must have in
+// common: (index, time, bytes, type) of each transfer (execution-model.md, Certificate). So no rank reads another's program, every edge is touched
+// once before it is needed, and a plan that differs on one rank is refused by name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/Base/Status.h"
+#include "runtime/Plan/Plan.h"
+#include "runtime/Transport/Transport.h"
+
+namespace vime {
+
+/// What a rank claims at one of its ends.
+struct Claim {
+  plan::Hash128 planId{};
+  std::uint64_t stream = 0; // hash of all transfers of the channel or group, in order
+  std::uint64_t rank = 0;
+  bool operator==(const Claim &) const = default;
+};
+
+/// By end (Ends.h).
+std::vector<Claim> claimsOf(const plan::Plan &plan, std::uint32_t rank, plan::Hash128 planId);
+
+/// One transfer on every end. `Unacceptable`, naming the rank that differs.
+Status agree(Transport &transport, const RankEnds &ends, const std::vector<Claim> &claims);
+
+} // namespace vime

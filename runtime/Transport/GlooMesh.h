@@ -1,0 +1,38 @@
+// Gloo mesh: the TCP connections of one rank, only those that its plan uses.
+//
+// Gloo's own `connectFullMesh` joins every rank with every other; here each rank meets its peers in the plan's connect
+// rounds, over addresses left in a shared folder.
+#pragma once
+
+#include <memory>
+
+#include <gloo/rendezvous/store.h>
+#include <gloo/transport/context.h>
+#include <gloo/transport/device.h>
+
+#include "runtime/Transport/GlooPlugin.h"
+
+namespace vime {
+
+class GlooMesh {
+public:
+  GlooMesh(std::shared_ptr<gloo::transport::Device> device, int rank, int size);
+
+  /// Gloo's errors, converted.
+  Status join(gloo::rendezvous::Store &store, const GlooRendezvous &rendezvous);
+
+  std::unique_ptr<gloo::transport::UnboundBuffer> buffer(void *data, std::size_t bytes) {
+    return context->createUnboundBuffer(data, bytes);
+  }
+
+  /// Closes every connection: waits of this rank fail now, those of its peers when they see the end of the stream.
+  void close();
+
+private:
+  Status meet(gloo::rendezvous::Store &store, const GlooRendezvous &rendezvous, std::uint32_t peer);
+
+  const std::shared_ptr<gloo::transport::Device> device; // runs Gloo's thread
+  const std::shared_ptr<gloo::transport::Context> context;
+};
+
+} // namespace vime

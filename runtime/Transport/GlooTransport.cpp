@@ -1,0 +1,174 @@
+// Gloo transport: the ranks are processes, joined by TCP (plug-in, see GlooPlugin.h).
+//
+// Every transfer is Gloo's send or receive of one unbound buffer under a 64-bit slot made from (channel, index); a collective is
+// one such message per member. Gloo's own thread moves the bytes, so posting never waits. About ten allocations a
+// transfer happen inside Gloo.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gloo/rendezvous/file_store.h>
+#include <gloo/transport/tcp/device.h>
+#include <gloo/transport/unbound_buffer.h>
+
+#include "runtime/Transport/GlooMesh.h"
+
+namespace vime {
+namespace {
+
+using Buffer = gloo::transport::UnboundBuffer;
+using Clock = std::chrono::steady_clock;
+
+/// One message of a transfer, on its way.
+struct Message {
+  std::unique_ptr<Buffer> buffer;
+  std::uint32_t peer = 0;
+  bool sends = false;
+};
+
+/// The open transfers of one end, oldest first: a ring.
+struct OpenEnd {
+  std::atomic<std::uint64_t> finished{0};
+  std::uint64_t posted = 0;
+  std::array<std::vector<Message>, kOpenTransfers> ring;
+};
+
+/// Unique among the open messages between two ranks: what, from whom, which. Indices may wrap: few are open at a time.
+std::uint64_t slotOf(const End &end, std::uint32_t source, std::uint64_t index) {
+  const bool isGroup = end.kind == plan::LaneKind::Group;
+  const std::uint64_t what = isGroup ? end.group : static_cast<std::uint64_t>(end.flow);
+  return std::uint64_t(isGroup) << 63 | (what & 0x7FFF) << 48 | std::uint64_t(source & 0xFFFF) << 32 |
+         (index & 0xFFFFFFFF);
+}
+
+class GlooTransport final : public Transport {
+public:
+  GlooTransport(std::unique_ptr<GlooMesh> mesh, const RankEnds &ends, std::chrono::milliseconds limit)
+      : mesh(std::move(mesh)), spec(ends), limit(limit), open(std::make_unique<OpenEnd[]>(ends.ends.size())) {}
+  ~GlooTransport() override { abort(); }
+
+  Status post(std::uint32_t end, Payload payload) override {
+    OpenEnd &own = open[end];
+    if (own.posted >= kOpenTransfers)
+      if (Status status = await(end, own.posted + 1 - kOpenTransfers); !status.ok())
+        return status;
+    std::vector<Message> &messages = own.ring[own.posted % kOpenTransfers];
+    try {
+      start(spec.ends[end], own.posted, payload, messages);
+    } catch (const std::exception &error) {
+      return lost(messages.empty() ? spec.rank : messages.back().peer, end, error);
+    }
+    ++own.posted;
+    return Status();
+  }
+
+  const std::atomic<std::uint64_t> &finished(std::uint32_t end) const override { return open[end].finished; }
+
+  Status await(std::uint32_t end, std::uint64_t count) override {
+    OpenEnd &own = open[end];
+    const Clock::time_point deadline = Clock::now() + limit;
+    for (std::uint64_t index = own.finished.load(std::memory_order_relaxed); index < count; ++index) {
+      for (Message &message : own.ring[index % kOpenTransfers])
+        if (Status status = awaitMessage(message, end, index, deadline); !status.ok())
+          return status;
+      own.ring[index % kOpenTransfers].clear();
+      own.finished.store(index + 1, std::memory_order_release);
+    }
+    return Status();
+  }
+
+  void abort() override { mesh->close(); }
+
+private:
+  std::uint32_t self() const { return spec.rank; }
+
+  void start(const End &end, std::uint64_t index, const Payload &payload, std::vector<Message> &messages) {
+    if (end.kind == plan::LaneKind::Send)
+      return send(end, index, end.peer, payload, messages);
+    if (end.kind == plan::LaneKind::Receive)
+      return receive(end, index, end.peer, payload.destination, payload.bytes, messages);
+    startCollective(end, index, payload, messages);
+  }
+
+  /// Every member is a source, or only the root; every member collects, or only the root, or all but the root.
+  void startCollective(const End &end, std::uint64_t index, const Payload &payload, std::vector<Message> &messages) {
+    const std::uint32_t root = end.members[end.root];
+    const bool broadcasts = end.operation == plan::Collective::Broadcast;
+    const bool everybody = end.operation == plan::Collective::AllGather;
+    for (std::uint32_t member = 0; member < end.members.size(); ++member) {
+      const std::uint32_t peer = end.members[member];
+      const bool takes = everybody || (broadcasts ? peer == root : self() == root);
+      auto *destination = static_cast<std::byte *>(payload.destination) + (broadcasts ? 0 : member * payload.bytes);
+      if (peer == self()) {
+        if (takes && !broadcasts && payload.bytes != 0)
+          std::memmove(destination, payload.source, payload.bytes);
+        continue;
+      }
+      if (takes)
+        receive(end, index, peer, destination, payload.bytes, messages);
+      if (everybody || (broadcasts ? self() == root : peer == root))
+        send(end, index, peer, payload, messages);
+    }
+  }
+
+  void send(const End &end, std::uint64_t index, std::uint32_t peer, const Payload &payload,
+            std::vector<Message> &messages) {
+    messages.push_back(
+        {mesh->buffer(const_cast<void *>(payload.source), payload.bytes), peer, /*sends=*/true});
+    messages.back().buffer->send(static_cast<int>(peer), slotOf(end, self(), index), 0, payload.bytes);
+  }
+
+  void receive(const End &end, std::uint64_t index, std::uint32_t peer, void *destination, std::size_t bytes,
+               std::vector<Message> &messages) {
+    messages.push_back({mesh->buffer(destination, bytes), peer, /*sends=*/false});
+    messages.back().buffer->recv(static_cast<int>(peer), slotOf(end, peer, index), 0, bytes);
+  }
+
+  Status awaitMessage(Message &message, std::uint32_t end, std::uint64_t index, Clock::time_point deadline) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    const auto patience = std::max(left, std::chrono::milliseconds(1));
+    try {
+      if (message.sends ? message.buffer->waitSend(patience) : message.buffer->waitRecv(patience))
+        return Status();
+    } catch (const std::exception &error) {
+      if (Clock::now() < deadline)
+        return lost(message.peer, end, error);
+    }
+    return Status(StatusCode::Hang, fmt::format("rank {} did not come to transfer {} of {} within {} s", message.peer, index,
+                                                describe(spec.ends[end], self()),
+                                                std::chrono::duration<double>(limit).count()));
+  }
+
+  Status lost(std::uint32_t peer, std::uint32_t end, const std::exception &error) const {
+    return Status(StatusCode::RankFailed, fmt::format("lost rank {} on {}: {}", peer, describe(spec.ends[end], self()),
+                                                      error.what()));
+  }
+
+  const std::unique_ptr<GlooMesh> mesh;
+  const RankEnds spec;
+  const std::chrono::milliseconds limit;
+  const std::unique_ptr<OpenEnd[]> open; // by end
+};
+
+} // namespace
+} // namespace vime
+
+extern "C" vime::Transport *vimeConnectGloo(const vime::RankEnds &ends, const vime::GlooRendezvous &rendezvous,
+                                            vime::Status &status) {
+  try {
+    gloo::transport::tcp::attr attribute("127.0.0.1");
+    auto mesh = std::make_unique<vime::GlooMesh>(gloo::transport::tcp::CreateDevice(attribute), static_cast<int>(ends.rank), static_cast<int>(ends.ranks));
+    gloo::rendezvous::FileStore store(rendezvous.store);
+    status = mesh->join(store, rendezvous);
+    if (!status.ok())
+      return nullptr;
+    return new vime::GlooTransport(std::move(mesh), ends, rendezvous.limit);
+  } catch (const std::exception &error) {
+    status = vime::Status(vime::StatusCode::RankFailed, std::string("cannot start the transport `gloo`: ") + error.what());
+    return nullptr;
+  }
+}

@@ -1,0 +1,79 @@
+#include "runtime/Transport/Meeting.h"
+
+#include <cstring>
+
+namespace vime {
+namespace {
+
+void copy(void *destination, const void *source, std::size_t bytes) {
+  if (bytes != 0 && destination != source)
+    std::memcpy(destination, source, bytes);
+}
+
+void place(const Payload &target, std::span<const Payload> parties) {
+  auto *destination = static_cast<std::byte *>(target.destination);
+  for (const Payload &party : parties) {
+    copy(destination, party.source, party.bytes);
+    destination += party.bytes;
+  }
+}
+
+void exchangeGather(std::span<const Payload> parties, std::uint32_t root) { place(parties[root], parties); }
+
+void exchangeAllGather(std::span<const Payload> parties, std::uint32_t) {
+  for (const Payload &party : parties)
+    place(party, parties);
+}
+
+} // namespace
+
+void exchangeMessage(std::span<const Payload> parties, std::uint32_t root) {
+  for (std::uint32_t party = 0; party < parties.size(); ++party)
+    if (party != root)
+      copy(parties[party].destination, parties[root].source, parties[root].bytes);
+}
+
+Exchange exchangeOf(plan::Collective operation) {
+  constexpr Exchange kExchanges[] = {exchangeMessage, exchangeGather, exchangeAllGather};
+  return kExchanges[static_cast<std::size_t>(operation)];
+}
+
+Meeting::Meeting(std::uint32_t parties, std::uint32_t root, Exchange exchange)
+    : count(parties), root(root), exchange(exchange), parties(std::make_unique<Party[]>(parties)),
+      payloads(std::make_unique<Payload[]>(std::size_t(kOpenTransfers) * parties)),
+      arrived(std::make_unique<std::atomic<std::uint32_t>[]>(kOpenTransfers)) {}
+
+bool Meeting::complete() const {
+  for (std::uint32_t party = 0; party < count; ++party)
+    if (!parties[party].sleeper)
+      return false;
+  return true;
+}
+
+bool Meeting::arrive(std::uint32_t party, const Payload &payload) {
+  Party &self = parties[party];
+  const std::uint64_t index = self.posted++;
+  const std::span<Payload> all = payloadsOf(index);
+  all[party] = payload;
+  self.arrivals.store(index + 1, std::memory_order_relaxed);
+  std::atomic<std::uint32_t> &here = arrived[index % kOpenTransfers];
+  if (here.fetch_add(1, std::memory_order_acq_rel) + 1 != count)
+    return true;
+  for (const Payload &other : all)
+    if (other.bytes != payload.bytes)
+      return false;
+  exchange(all, root);
+  here.store(0, std::memory_order_relaxed); // published by the counters, which every party reads before it comes again
+  for (std::uint32_t other = 0; other < count; ++other)
+    parties[other].sleeper->advance(parties[other].finished, index + 1);
+  return true;
+}
+
+int Meeting::missing(std::uint64_t index) const {
+  for (std::uint32_t party = 0; party < count; ++party)
+    if (parties[party].arrivals.load(std::memory_order_relaxed) <= index)
+      return static_cast<int>(party);
+  return -1;
+}
+
+} // namespace vime

@@ -1,0 +1,62 @@
+// Meeting: a channel or group between threads of one process.
+//
+// Party k's n-th arrival meets the n-th arrivals of all others; the last to arrive copies for everybody and advances all
+// counters: one atomic addition per end, no lock, no buffer, no heap. A party arrives again only after its own call
+// returned, and the last one copies inside its call, so transfers finish in order.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "runtime/Transport/Sleeper.h"
+#include "runtime/Transport/Transport.h"
+
+namespace vime {
+
+/// How payloads of all parties become one transfer. Party `root` is the sender, or the root of the collective.
+using Exchange = void (*)(std::span<const Payload> parties, std::uint32_t root);
+
+class Meeting {
+public:
+  Meeting(std::uint32_t parties, std::uint32_t root, Exchange exchange);
+
+  void join(std::uint32_t party, Sleeper &sleeper) { this->parties[party].sleeper = &sleeper; }
+  bool taken(std::uint32_t party) const { return parties[party].sleeper != nullptr; }
+  bool complete() const;
+  std::uint32_t size() const { return count; }
+
+  /// Arrives for the next transfer; fewer than kOpenTransfers of this party are open. False when sizes differ.
+  bool arrive(std::uint32_t party, const Payload &payload);
+
+  std::uint64_t posted(std::uint32_t party) const { return parties[party].posted; }
+  const std::atomic<std::uint64_t> &finished(std::uint32_t party) const { return parties[party].finished; }
+
+  /// A party that has not arrived for transfer `index` yet, or -1.
+  int missing(std::uint64_t index) const;
+
+private:
+  struct alignas(64) Party {
+    std::atomic<std::uint64_t> finished{0};
+    std::atomic<std::uint64_t> arrivals{0}; // read by others only to name who is late
+    std::uint64_t posted = 0;
+    Sleeper *sleeper = nullptr;
+  };
+
+  std::span<Payload> payloadsOf(std::uint64_t index) {
+    return {payloads.get() + (index % kOpenTransfers) * count, count};
+  }
+
+  const std::uint32_t count, root;
+  const Exchange exchange;
+  std::unique_ptr<Party[]> parties;
+  std::unique_ptr<Payload[]> payloads;                 // kOpenTransfers × count
+  std::unique_ptr<std::atomic<std::uint32_t>[]> arrived; // kOpenTransfers
+};
+
+/// What a channel does, and what each collective does.
+void exchangeMessage(std::span<const Payload> parties, std::uint32_t root);
+Exchange exchangeOf(plan::Collective operation);
+
+} // namespace vime
