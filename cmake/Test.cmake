@@ -22,3 +22,13 @@ function(vime_test name)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
 endfunction()
+
+# vime_peers_test(NAME SCRIPT.py ARGUMENT...): a comparison with PyTorch or transformers, run by the Python of .deps/peers.
+# Registered only where `scripts/test --with-peers` has installed it.
+function(vime_peers_test name script)
+  set(python ${CMAKE_SOURCE_DIR}/.deps/peers/bin/python)
+  if(VIME_TESTS AND EXISTS ${python})
+    add_test(NAME ${name} COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARGN})
+    set_tests_properties(${name} PROPERTIES LABELS peers TIMEOUT 900)
+  endif()
+endfunction()
