@@ -1,8 +1,28 @@
-// Placeholder while the kernels grow: no type is served yet.
+// The kernels of this build, one constant object per element type.
+#include "kernels/Cpu/CpuKernels.h"
+
 #include "kernels/Cpu/Builds.h"
+
+#define VIME_TEXT(x) #x
+#define VIME_NAME(isa) "native " VIME_TEXT(isa)
 
 namespace vime::ISA {
 
-const Kernels *kernelsOf(DataType) { return nullptr; }
+template <> DataType CpuKernels<float>::type() const { return DataType::Float32; }
+template <> DataType CpuKernels<double>::type() const { return DataType::Float64; }
+template <typename T> const char *CpuKernels<T>::name() const { return VIME_NAME(ISA); }
+
+const Kernels *kernelsOf(DataType type) {
+  static constinit CpuKernels<float> float32;
+  static constinit CpuKernels<double> float64;
+  switch (type) {
+  case DataType::Float32:
+    return &float32;
+  case DataType::Float64:
+    return &float64;
+  default:
+    return nullptr;
+  }
+}
 
 } // namespace vime::ISA

@@ -1,0 +1,47 @@
+// Fill, add, scale, and the sum of squares of a gradient norm.
+#include "kernels/Cpu/CpuKernels.h"
+
+namespace vime::ISA {
+
+template <typename T> void CpuKernels<T>::fill(std::int64_t count, double value, void *x) const {
+  auto *values = static_cast<T *>(x);
+  for (std::int64_t at = 0; at < count; ++at)
+    values[at] = T(value);
+}
+
+template <typename T> void CpuKernels<T>::add(std::int64_t count, const void *y, void *x) const {
+  const T *__restrict addends = static_cast<const T *>(y);
+  T *__restrict values = static_cast<T *>(x);
+  for (std::int64_t at = 0; at < count; ++at)
+    values[at] += addends[at];
+}
+
+template <typename T> void CpuKernels<T>::scale(std::int64_t count, double factor, void *x) const {
+  auto *values = static_cast<T *>(x);
+  for (std::int64_t at = 0; at < count; ++at)
+    values[at] *= T(factor);
+}
+
+template <typename T> double CpuKernels<T>::sumOfSquares(std::int64_t count, const void *x) const {
+  const auto *values = static_cast<const T *>(x);
+  double lane[kLanes] = {};
+  std::int64_t at = 0;
+  for (; at + kLanes <= count; at += kLanes)
+    for (int l = 0; l < kLanes; ++l)
+      lane[l] = fma(double(values[at + l]), double(values[at + l]), lane[l]);
+  for (int l = 0; at < count; ++at, ++l)
+    lane[l] = fma(double(values[at]), double(values[at]), lane[l]);
+  Lanes<double> lanes;
+  __builtin_memcpy(&lanes, lane, sizeof lane);
+  return sum(lanes);
+}
+
+#define VIME_INSTANTIATE(T)                                                                        \
+  template void CpuKernels<T>::fill(std::int64_t, double, void *) const;                           \
+  template void CpuKernels<T>::add(std::int64_t, const void *, void *) const;                      \
+  template void CpuKernels<T>::scale(std::int64_t, double, void *) const;                          \
+  template double CpuKernels<T>::sumOfSquares(std::int64_t, const void *) const;
+VIME_INSTANTIATE(float)
+VIME_INSTANTIATE(double)
+
+} // namespace vime::ISA

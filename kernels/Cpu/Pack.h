@@ -1,0 +1,109 @@
+// Packing: copies a matrix into panels, so that the register tile reads memory in one sweep.
+//
+// A panel is kWidth · Vectors columns wide; panel p holds all rows of those columns, row after row,
+// padded with zeros on the right. Panels lie one after another.
+#pragma once
+
+#include "kernels/Cpu/Simd.h"
+
+namespace vime::ISA {
+
+template <typename T, int Vectors> inline constexpr int kPanel = kWidth<T> *Vectors;
+
+/// A square of kWidth x kWidth elements, one vector per row.
+template <typename T> struct Square { Vector<T> row[kWidth<T>]; };
+
+/// Rows become columns, in registers: log2(width) rounds swap ever larger squares across the
+/// diagonal.
+template <typename T> VIME_INLINE void transpose(Square<T> &square) {
+  constexpr int kSide = kWidth<T>;
+#pragma GCC unroll 4
+  for (int size = 1; size < kSide; size *= 2) {
+    IntegerVector<T> upper, lower;
+#pragma GCC unroll 16
+    for (int lane = 0; lane < kSide; ++lane) {
+      upper[lane] = lane & size ? kSide + (lane ^ size) : lane;
+      lower[lane] = lane & size ? kSide + lane : lane ^ size;
+    }
+#pragma GCC unroll 16
+    for (int row = 0; row < kSide; ++row)
+      if (!(row & size)) {
+        const Vector<T> first = square.row[row], second = square.row[row + size];
+        square.row[row] = __builtin_shuffle(first, second, upper);
+        square.row[row + size] = __builtin_shuffle(first, second, lower);
+      }
+  }
+}
+
+/// Writes the transpose of a matrix of `rows` x `columns`: to[column][row] = from[row][column].
+/// kPad: each row of `to` is filled up with zeros to whole vectors.
+template <typename T, bool kPad>
+void writeTransposed(std::int64_t rows, std::int64_t columns, const T *from,
+                     std::int64_t fromStride, T *to, std::int64_t toStride) {
+  constexpr int kSide = kWidth<T>;
+  for (std::int64_t row = 0; row < rows; row += kSide)
+    for (std::int64_t column = 0; column < columns; column += kSide) {
+      const int high = int(minimum(rows - row, kSide)),
+                wide = int(minimum(columns - column, kSide));
+      const T *source = from + row * fromStride + column;
+      T *target = to + column * toStride + row;
+      Square<T> square;
+      if (high == kSide && wide == kSide) {
+#pragma GCC unroll 16
+        for (int r = 0; r < kSide; ++r)
+          square.row[r] = load(source + r * fromStride);
+      } else {
+#pragma GCC unroll 16
+        for (int r = 0; r < kSide; ++r)
+          square.row[r] = r < high ? loadFirst(source + r * fromStride, wide) : Vector<T>{};
+      }
+      transpose<T>(square);
+#pragma GCC unroll 16
+      for (int c = 0; c < kSide; ++c)
+        if (c < wide) {
+          if (kPad || high == kSide)
+            store(target + c * toStride, square.row[c]);
+          else
+            storeFirst(target + c * toStride, square.row[c], high);
+        }
+    }
+}
+
+/// One panel of up to kPanel columns: to[k][c] = from[k * rowStride + c * columnStride].
+template <typename T, int Vectors>
+void packPanel(std::int64_t depth, int columns, const T *from, std::int64_t rowStride,
+               std::int64_t columnStride, T *to) {
+  constexpr int kColumns = kPanel<T, Vectors>;
+  if (columnStride == 1) {
+    for (std::int64_t k = 0; k < depth; ++k)
+#pragma GCC unroll 2
+      for (int v = 0; v < Vectors; ++v) {
+        const T *source = from + k * rowStride + v * kWidth<T>;
+        const int left = columns - v * kWidth<T>;
+        store(to + k * kColumns + v * kWidth<T>, left >= kWidth<T> ? load(source)
+                                                 : left > 0        ? loadFirst(source, left)
+                                                                   : Vector<T>{});
+      }
+  } else if (rowStride == 1) {
+    writeTransposed<T, true>(columns, depth, from, columnStride, to, kColumns);
+    for (std::int64_t c = roundUp(columns, kWidth<T>); c < kColumns; c += kWidth<T>)
+      for (std::int64_t k = 0; k < depth; ++k)
+        store(to + k * kColumns + c, Vector<T>{});
+  } else {
+    for (std::int64_t k = 0; k < depth; ++k)
+      for (int c = 0; c < kColumns; ++c)
+        to[k * kColumns + c] = c < columns ? from[k * rowStride + c * columnStride] : T(0);
+  }
+}
+
+/// All panels of a matrix of `depth` rows; panel p starts at to + p * depth * kPanel.
+template <typename T, int Vectors>
+void packPanels(std::int64_t depth, std::int64_t columns, const T *from, std::int64_t rowStride,
+                std::int64_t columnStride, T *to) {
+  constexpr int kColumns = kPanel<T, Vectors>;
+  for (std::int64_t first = 0; first < columns; first += kColumns, to += depth * kColumns)
+    packPanel<T, Vectors>(depth, int(minimum(columns - first, kColumns)),
+                          from + first * columnStride, rowStride, columnStride, to);
+}
+
+} // namespace vime::ISA

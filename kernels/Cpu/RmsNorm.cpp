@@ -1,0 +1,109 @@
+// RMSNorm (Zhang & Sennrich 2019): forward keeps one reciprocal per row, so that y can be computed
+// again instead of being kept.
+#include "kernels/Cpu/CpuKernels.h"
+
+namespace vime::ISA {
+namespace {
+
+template <typename T>
+VIME_INLINE void normalize(std::int64_t width, const T *__restrict x, T reciprocal,
+                           const T *__restrict weight, T *__restrict y) {
+  for (std::int64_t column = 0; column < width; ++column)
+    y[column] = x[column] * reciprocal * weight[column];
+}
+
+template <typename T> VIME_INLINE T sumOfSquaresOf(std::int64_t width, const T *x) {
+  Lanes<T> total = {};
+  for (std::int64_t at = 0; at < width; at += kLanes) {
+    const Lanes<T> values = loadLanes(x, at, width);
+    for (int part = 0; part < Lanes<T>::kParts; ++part)
+      total.part[part] = fma(values.part[part], values.part[part], total.part[part]);
+  }
+  return sum(total);
+}
+
+/// sum of dy · weight · x over a row
+template <typename T>
+VIME_INLINE T projection(std::int64_t width, const T *dy, const T *weight, const T *x) {
+  Lanes<T> total = {};
+  for (std::int64_t at = 0; at < width; at += kLanes) {
+    const Lanes<T> gradients = loadLanes(dy, at, width), weights = loadLanes(weight, at, width),
+                   values = loadLanes(x, at, width);
+    for (int part = 0; part < Lanes<T>::kParts; ++part)
+      total.part[part] =
+          fma(gradients.part[part] * weights.part[part], values.part[part], total.part[part]);
+  }
+  return sum(total);
+}
+
+/// One row: dx = residual + r · (dy · weight - x · r² · mean(dy · weight · x)); dWeight += dy · x ·
+/// r
+template <typename T, bool hasResidual>
+VIME_INLINE void backwardRow(std::int64_t width, const T *x, const T *weight, T reciprocal,
+                             const T *dy, const T *residual, T *dx, T *dWeight) {
+  const T mean = projection(width, dy, weight, x) / T(width);
+  const T pull = mean * reciprocal * reciprocal * reciprocal;
+#pragma GCC ivdep // dx may be dy or residual, element by element
+  for (std::int64_t column = 0; column < width; ++column) {
+    const T gradient = dy[column], value = x[column];
+    const T own = fma(gradient * weight[column], reciprocal, -(value * pull));
+    dWeight[column] = fma(gradient * value, reciprocal, dWeight[column]);
+    dx[column] = hasResidual ? residual[column] + own : own;
+  }
+}
+
+} // namespace
+
+template <typename T>
+void CpuKernels<T>::rmsNormForward(const RmsNorm &norm, ConstMatrix x, const void *weight, Matrix y,
+                                   void *reciprocal) const {
+  auto *reciprocals = static_cast<T *>(reciprocal);
+  for (std::int64_t token = 0; token < norm.tokens; ++token) {
+    const T *row = rowOf<T>(x, token);
+    const T mean = sumOfSquaresOf(norm.width, row) / T(norm.width);
+    reciprocals[token] = T(1) / squareRoot(mean + T(norm.epsilon));
+    normalize(norm.width, row, reciprocals[token], static_cast<const T *>(weight),
+              rowOf<T>(y, token));
+  }
+}
+
+template <typename T>
+void CpuKernels<T>::rmsNormApply(const RmsNorm &norm, ConstMatrix x, const void *weight,
+                                 const void *reciprocal, Matrix y) const {
+  for (std::int64_t token = 0; token < norm.tokens; ++token)
+    normalize(norm.width, rowOf<T>(x, token), static_cast<const T *>(reciprocal)[token],
+              static_cast<const T *>(weight), rowOf<T>(y, token));
+}
+
+template <typename T>
+void CpuKernels<T>::rmsNormBackward(const RmsNorm &norm, ConstMatrix x, const void *weight,
+                                    const void *reciprocal, ConstMatrix dy, ConstMatrix residual,
+                                    Matrix dx, void *dWeight) const {
+  const auto *weights = static_cast<const T *>(weight);
+  const auto *reciprocals = static_cast<const T *>(reciprocal);
+  auto *weightGradient = static_cast<T *>(dWeight);
+  for (std::int64_t column = 0; column < norm.width; ++column)
+    weightGradient[column] = T(0);
+  for (std::int64_t token = 0; token < norm.tokens; ++token) {
+    if (residual.data)
+      backwardRow<T, true>(norm.width, rowOf<T>(x, token), weights, reciprocals[token],
+                           rowOf<T>(dy, token), rowOf<T>(residual, token), rowOf<T>(dx, token),
+                           weightGradient);
+    else
+      backwardRow<T, false>(norm.width, rowOf<T>(x, token), weights, reciprocals[token],
+                            rowOf<T>(dy, token), nullptr, rowOf<T>(dx, token), weightGradient);
+  }
+}
+
+#define VIME_INSTANTIATE(T)                                                                        \
+  template void CpuKernels<T>::rmsNormForward(const RmsNorm &, ConstMatrix, const void *, Matrix,  \
+                                              void *) const;                                       \
+  template void CpuKernels<T>::rmsNormApply(const RmsNorm &, ConstMatrix, const void *,            \
+                                            const void *, Matrix) const;                           \
+  template void CpuKernels<T>::rmsNormBackward(const RmsNorm &, ConstMatrix, const void *,         \
+                                               const void *, ConstMatrix, ConstMatrix, Matrix,     \
+                                               void *) const;
+VIME_INSTANTIATE(float)
+VIME_INSTANTIATE(double)
+
+} // namespace vime::ISA
