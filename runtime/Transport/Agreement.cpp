@@ -50,7 +50,8 @@ std::uint64_t hashOf(const plan::Plan &plan, const plan::Program &program, std::
     if (action.lane != lane)
       continue;
     const plan::Loop *loop = loopAround(program, index);
-    Transfer transfer{.index = transfers.size(), .opcode = commonOpcode(action), .base = action.time};
+    Transfer transfer{
+        .index = transfers.size(), .opcode = commonOpcode(action), .base = action.time};
     transfer.loop = loop ? loop->id + std::uint64_t(1) : 0;
     transfer.trips = loop ? loop->trips : 0;
     transfer.period = loop ? loop->period : 0;
@@ -75,18 +76,21 @@ bool isDestination(const RankEnds &ends, const End &end) {
   if (end.kind != plan::LaneKind::Group)
     return end.kind == plan::LaneKind::Receive;
   const bool isRoot = end.members[end.root] == ends.rank;
-  return end.operation == plan::Collective::AllGather || isRoot == (end.operation == plan::Collective::Gather);
+  return end.operation == plan::Collective::AllGather ||
+         isRoot == (end.operation == plan::Collective::Gather);
 }
 
-Status compare(const RankEnds &ends, const End &end, const Claim &own, const std::vector<Claim> &heard) {
+Status compare(const RankEnds &ends, const End &end, const Claim &own,
+               const std::vector<Claim> &heard) {
   for (const Claim &other : heard) {
     if (other.planId != own.planId)
       return Status(StatusCode::Unacceptable,
                     fmt::format("rank {} runs another plan than rank {}", other.rank, ends.rank));
     if (other.stream != own.stream)
-      return Status(StatusCode::Unacceptable,
-                    fmt::format("rank {} and rank {} disagree about the times, bytes or types on {}", other.rank,
-                                ends.rank, describe(end, ends.rank)));
+      return Status(
+          StatusCode::Unacceptable,
+          fmt::format("rank {} and rank {} disagree about the times, bytes or types on {}",
+                      other.rank, ends.rank, describe(end, ends.rank)));
   }
   return Status();
 }
@@ -108,7 +112,8 @@ Status agree(Transport &transport, const RankEnds &ends, const std::vector<Claim
   // All ends first, then all waits: nobody waits for a peer that waits for somebody else.
   for (std::uint32_t index = 0; index < ends.ends.size(); ++index) {
     const End &end = ends.ends[index];
-    const bool collects = end.kind == plan::LaneKind::Group && end.operation != plan::Collective::Broadcast;
+    const bool collects =
+        end.kind == plan::LaneKind::Group && end.operation != plan::Collective::Broadcast;
     if (isDestination(ends, end))
       heard[index].resize(collects ? end.members.size() : 1);
     const Payload payload{.source = isSource(ends, end) ? &claims[index] : nullptr,

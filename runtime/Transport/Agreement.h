@@ -2,9 +2,10 @@
 //
 //   Status agreed = agree(transport, ends, claimsOf(plan, rank, planId));
 //
-// The first transfer of every channel and group carries the plan id and one hash over all that both ends must have in
-// common: (index, time, bytes, type) of each transfer (execution-model.md, Certificate). So no rank reads another's program, every edge is touched
-// once before it is needed, and a plan that differs on one rank is refused by name.
+// The first transfer of every channel and group carries the plan id and one hash over all that both
+// ends must have in common: (index, time, bytes, type) of each transfer (execution-model.md,
+// Certificate). So no rank reads another's program, every edge is touched once before it is needed,
+// and a plan that differs on one rank is refused by name.
 #pragma once
 
 #include <cstdint>

@@ -10,10 +10,12 @@ namespace vime {
 namespace {
 
 bool isTransfer(plan::LaneKind kind) {
-  return kind == plan::LaneKind::Send || kind == plan::LaneKind::Receive || kind == plan::LaneKind::Group;
+  return kind == plan::LaneKind::Send || kind == plan::LaneKind::Receive ||
+         kind == plan::LaneKind::Group;
 }
 
-/// Coordinates of a rank, by plan::Axis. rank = ((data * context + c) * tensor + t) * pipeline + pp.
+/// Coordinates of a rank, by plan::Axis. rank = ((data * context + c) * tensor + t) * pipeline +
+/// pp.
 std::array<std::uint32_t, 4> coordinatesOf(const plan::Mesh &mesh, std::uint32_t rank) {
   const std::uint32_t pp = rank % mesh.pipeline, rest = rank / mesh.pipeline;
   const std::uint32_t tp = rest % mesh.tensor, outer = rest / mesh.tensor;
@@ -22,19 +24,24 @@ std::array<std::uint32_t, 4> coordinatesOf(const plan::Mesh &mesh, std::uint32_t
 
 StatusOr<End> groupEnd(const plan::Plan &plan, std::uint32_t rank, std::uint32_t index) {
   const plan::Group &group = plan.groups[index];
-  End end{.kind = plan::LaneKind::Group, .flow = group.flow, .group = index, .operation = group.operation};
+  End end{.kind = plan::LaneKind::Group,
+          .flow = group.flow,
+          .group = index,
+          .operation = group.operation};
   end.members = membersAlong(plan.mesh, rank, group.axes);
   end.root = group.root;
   if (group.root >= end.members.size())
-    return Status(StatusCode::Unacceptable, fmt::format("group `{}` has {} members and root {}", group.name,
-                                                        end.members.size(), group.root));
+    return Status(StatusCode::Unacceptable,
+                  fmt::format("group `{}` has {} members and root {}", group.name,
+                              end.members.size(), group.root));
   return end;
 }
 
 StatusOr<End> channelEnd(const plan::Plan &plan, std::uint32_t rank, const plan::Lane &lane) {
   const std::uint32_t peer = plan::resolvePeer(plan.mesh, rank, lane.peer);
   if (peer >= plan.mesh.ranks() || peer == rank)
-    return Status(StatusCode::Unacceptable, fmt::format("rank {} has a channel to rank {}", rank, peer));
+    return Status(StatusCode::Unacceptable,
+                  fmt::format("rank {} has a channel to rank {}", rank, peer));
   return End{.kind = lane.kind, .flow = lane.flow, .peer = peer};
 }
 
@@ -45,7 +52,8 @@ void addOnce(std::vector<std::uint32_t> &list, std::uint32_t rank) {
 
 } // namespace
 
-std::vector<std::uint32_t> membersAlong(const plan::Mesh &mesh, std::uint32_t rank, std::uint8_t axes) {
+std::vector<std::uint32_t> membersAlong(const plan::Mesh &mesh, std::uint32_t rank,
+                                        std::uint8_t axes) {
   const auto here = coordinatesOf(mesh, rank);
   std::vector<std::uint32_t> members;
   for (std::uint32_t other = 0; other < mesh.ranks(); ++other) {
@@ -65,8 +73,8 @@ StatusOr<RankEnds> endsOf(const plan::Plan &plan, std::uint32_t rank) {
     if (!isTransfer(lane.kind))
       continue;
     if (lane.kind == plan::LaneKind::Group && lane.group >= plan.groups.size())
-      return Status(StatusCode::Unacceptable, fmt::format("rank {} names group {} of {}", rank, lane.group,
-                                                          plan.groups.size()));
+      return Status(StatusCode::Unacceptable, fmt::format("rank {} names group {} of {}", rank,
+                                                          lane.group, plan.groups.size()));
     StatusOr<End> end = lane.kind == plan::LaneKind::Group ? groupEnd(plan, rank, lane.group)
                                                            : channelEnd(plan, rank, lane);
     if (!end.ok())

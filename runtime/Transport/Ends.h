@@ -15,7 +15,8 @@
 
 namespace vime {
 
-/// Ends of a rank, in the order of its Send, Receive and Group lanes. `Unacceptable` when a peer or member is none.
+/// Ends of a rank, in the order of its Send, Receive and Group lanes. `Unacceptable` when a peer or
+/// member is none.
 StatusOr<RankEnds> endsOf(const plan::Plan &plan, std::uint32_t rank);
 
 /// For each lane of a program its end, or kNoEnd.
@@ -23,10 +24,11 @@ constexpr std::uint32_t kNoEnd = 0xFFFFFFFFu;
 std::vector<std::uint32_t> endsOfLanes(const plan::Program &program);
 
 /// The ranks that differ from `rank` only along `axes` (a bit per plan::Axis), ascending.
-std::vector<std::uint32_t> membersAlong(const plan::Mesh &mesh, std::uint32_t rank, std::uint8_t axes);
+std::vector<std::uint32_t> membersAlong(const plan::Mesh &mesh, std::uint32_t rank,
+                                        std::uint8_t axes);
 
-/// Pairs (low, high) of ranks that exchange anything directly, in the plan's connect rounds first, then what these leave
-/// out; only those of `rank`.
+/// Pairs (low, high) of ranks that exchange anything directly, in the plan's connect rounds first,
+/// then what these leave out; only those of `rank`.
 std::vector<std::uint32_t> peersInConnectOrder(const plan::Plan &plan, const RankEnds &ends);
 
 } // namespace vime

@@ -1,16 +1,21 @@
 // Gloo mesh: the TCP connections of one rank, only those that its plan uses.
 //
-// Gloo's own `connectFullMesh` joins every rank with every other; here each rank meets its peers in the plan's connect
-// rounds, over addresses left in a shared folder.
+// Gloo's own `connectFullMesh` joins every rank with every other; here each rank meets its peers in
+// the plan's connect rounds, over addresses left in a shared folder.
 #pragma once
 
 #include <memory>
 
-#include <gloo/rendezvous/store.h>
-#include <gloo/transport/context.h>
-#include <gloo/transport/device.h>
-
 #include "runtime/Transport/GlooPlugin.h"
+
+namespace gloo::rendezvous {
+class Store;
+}
+namespace gloo::transport {
+class Context;
+class Device;
+class UnboundBuffer;
+} // namespace gloo::transport
 
 namespace vime {
 
@@ -21,11 +26,10 @@ public:
   /// Gloo's errors, converted.
   Status join(gloo::rendezvous::Store &store, const GlooRendezvous &rendezvous);
 
-  std::unique_ptr<gloo::transport::UnboundBuffer> buffer(void *data, std::size_t bytes) {
-    return context->createUnboundBuffer(data, bytes);
-  }
+  std::unique_ptr<gloo::transport::UnboundBuffer> buffer(void *data, std::size_t bytes);
 
-  /// Closes every connection: waits of this rank fail now, those of its peers when they see the end of the stream.
+  /// Closes every connection: waits of this rank fail now, those of its peers when they see the end
+  /// of the stream.
   void close();
 
 private:

@@ -14,7 +14,8 @@ constexpr const char *kLibrary = "libvime_gloo.so";
 
 std::vector<std::filesystem::path> candidates() {
   std::error_code error;
-  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  const std::filesystem::path folder =
+      std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   return {folder / kLibrary, folder.parent_path() / "lib" / kLibrary};
 }
 
@@ -24,7 +25,8 @@ StatusOr<GlooEntry> open() {
     std::error_code error;
     if (!std::filesystem::exists(path, error))
       continue;
-    if (void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) // stays open: ranks end with the process
+    if (void *library =
+            dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) // stays open: ranks end with the process
       if (void *entry = dlsym(library, kGlooEntry))
         return reinterpret_cast<GlooEntry>(entry);
     reason = dlerror();
@@ -34,7 +36,8 @@ StatusOr<GlooEntry> open() {
 
 } // namespace
 
-StatusOr<std::unique_ptr<Transport>> connectGloo(const RankEnds &ends, const GlooRendezvous &rendezvous) {
+StatusOr<std::unique_ptr<Transport>> connectGloo(const RankEnds &ends,
+                                                 const GlooRendezvous &rendezvous) {
   StatusOr<GlooEntry> entry = open();
   if (!entry.ok())
     return entry.status();

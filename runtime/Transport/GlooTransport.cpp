@@ -1,8 +1,8 @@
 // Gloo transport: the ranks are processes, joined by TCP (plug-in, see GlooPlugin.h).
 //
-// Every transfer is Gloo's send or receive of one unbound buffer under a 64-bit slot made from (channel, index); a collective is
-// one such message per member. Gloo's own thread moves the bytes, so posting never waits. About ten allocations a
-// transfer happen inside Gloo.
+// Every transfer is Gloo's send or receive of one unbound buffer under a 64-bit slot made from
+// (channel, index); a collective is one such message per member. Gloo's own thread moves the bytes,
+// so posting never waits. About ten allocations a transfer happen inside Gloo.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -37,18 +37,21 @@ struct OpenEnd {
   std::array<std::vector<Message>, kOpenTransfers> ring;
 };
 
-/// Unique among the open messages between two ranks: what, from whom, which. Indices may wrap: few are open at a time.
+/// Unique among the open messages between two ranks: what, from whom, which. Indices may wrap: few
+/// are open at a time.
 std::uint64_t slotOf(const End &end, std::uint32_t source, std::uint64_t index) {
   const bool isGroup = end.kind == plan::LaneKind::Group;
   const std::uint64_t what = isGroup ? end.group : static_cast<std::uint64_t>(end.flow);
-  return std::uint64_t(isGroup) << 63 | (what & 0x7FFF) << 48 | std::uint64_t(source & 0xFFFF) << 32 |
-         (index & 0xFFFFFFFF);
+  return std::uint64_t(isGroup) << 63 | (what & 0x7FFF) << 48 |
+         std::uint64_t(source & 0xFFFF) << 32 | (index & 0xFFFFFFFF);
 }
 
 class GlooTransport final : public Transport {
 public:
-  GlooTransport(std::unique_ptr<GlooMesh> mesh, const RankEnds &ends, std::chrono::milliseconds limit)
-      : mesh(std::move(mesh)), spec(ends), limit(limit), open(std::make_unique<OpenEnd[]>(ends.ends.size())) {}
+  GlooTransport(std::unique_ptr<GlooMesh> mesh, const RankEnds &ends,
+                std::chrono::milliseconds limit)
+      : mesh(std::move(mesh)), spec(ends), limit(limit),
+        open(std::make_unique<OpenEnd[]>(ends.ends.size())) {}
   ~GlooTransport() override { abort(); }
 
   Status post(std::uint32_t end, Payload payload) override {
@@ -66,12 +69,15 @@ public:
     return Status();
   }
 
-  const std::atomic<std::uint64_t> &finished(std::uint32_t end) const override { return open[end].finished; }
+  const std::atomic<std::uint64_t> &finished(std::uint32_t end) const override {
+    return open[end].finished;
+  }
 
   Status await(std::uint32_t end, std::uint64_t count) override {
     OpenEnd &own = open[end];
     const Clock::time_point deadline = Clock::now() + limit;
-    for (std::uint64_t index = own.finished.load(std::memory_order_relaxed); index < count; ++index) {
+    for (std::uint64_t index = own.finished.load(std::memory_order_relaxed); index < count;
+         ++index) {
       for (Message &message : own.ring[index % kOpenTransfers])
         if (Status status = awaitMessage(message, end, index, deadline); !status.ok())
           return status;
@@ -86,7 +92,8 @@ public:
 private:
   std::uint32_t self() const { return spec.rank; }
 
-  void start(const End &end, std::uint64_t index, const Payload &payload, std::vector<Message> &messages) {
+  void start(const End &end, std::uint64_t index, const Payload &payload,
+             std::vector<Message> &messages) {
     if (end.kind == plan::LaneKind::Send)
       return send(end, index, end.peer, payload, messages);
     if (end.kind == plan::LaneKind::Receive)
@@ -94,15 +101,18 @@ private:
     startCollective(end, index, payload, messages);
   }
 
-  /// Every member is a source, or only the root; every member collects, or only the root, or all but the root.
-  void startCollective(const End &end, std::uint64_t index, const Payload &payload, std::vector<Message> &messages) {
+  /// Every member is a source, or only the root; every member collects, or only the root, or all
+  /// but the root.
+  void startCollective(const End &end, std::uint64_t index, const Payload &payload,
+                       std::vector<Message> &messages) {
     const std::uint32_t root = end.members[end.root];
     const bool broadcasts = end.operation == plan::Collective::Broadcast;
     const bool everybody = end.operation == plan::Collective::AllGather;
     for (std::uint32_t member = 0; member < end.members.size(); ++member) {
       const std::uint32_t peer = end.members[member];
       const bool takes = everybody || (broadcasts ? peer == root : self() == root);
-      auto *destination = static_cast<std::byte *>(payload.destination) + (broadcasts ? 0 : member * payload.bytes);
+      auto *destination =
+          static_cast<std::byte *>(payload.destination) + (broadcasts ? 0 : member * payload.bytes);
       if (peer == self()) {
         if (takes && !broadcasts && payload.bytes != 0)
           std::memmove(destination, payload.source, payload.bytes);
@@ -119,17 +129,20 @@ private:
             std::vector<Message> &messages) {
     messages.push_back(
         {mesh->buffer(const_cast<void *>(payload.source), payload.bytes), peer, /*sends=*/true});
-    messages.back().buffer->send(static_cast<int>(peer), slotOf(end, self(), index), 0, payload.bytes);
+    messages.back().buffer->send(static_cast<int>(peer), slotOf(end, self(), index), 0,
+                                 payload.bytes);
   }
 
-  void receive(const End &end, std::uint64_t index, std::uint32_t peer, void *destination, std::size_t bytes,
-               std::vector<Message> &messages) {
+  void receive(const End &end, std::uint64_t index, std::uint32_t peer, void *destination,
+               std::size_t bytes, std::vector<Message> &messages) {
     messages.push_back({mesh->buffer(destination, bytes), peer, /*sends=*/false});
     messages.back().buffer->recv(static_cast<int>(peer), slotOf(end, peer, index), 0, bytes);
   }
 
-  Status awaitMessage(Message &message, std::uint32_t end, std::uint64_t index, Clock::time_point deadline) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+  Status awaitMessage(Message &message, std::uint32_t end, std::uint64_t index,
+                      Clock::time_point deadline) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     const auto patience = std::max(left, std::chrono::milliseconds(1));
     try {
       if (message.sends ? message.buffer->waitSend(patience) : message.buffer->waitRecv(patience))
@@ -138,14 +151,16 @@ private:
       if (Clock::now() < deadline)
         return lost(message.peer, end, error);
     }
-    return Status(StatusCode::Hang, fmt::format("rank {} did not come to transfer {} of {} within {} s", message.peer, index,
-                                                describe(spec.ends[end], self()),
-                                                std::chrono::duration<double>(limit).count()));
+    return Status(StatusCode::Hang,
+                  fmt::format("rank {} did not come to transfer {} of {} within {} s", message.peer,
+                              index, describe(spec.ends[end], self()),
+                              std::chrono::duration<double>(limit).count()));
   }
 
   Status lost(std::uint32_t peer, std::uint32_t end, const std::exception &error) const {
-    return Status(StatusCode::RankFailed, fmt::format("lost rank {} on {}: {}", peer, describe(spec.ends[end], self()),
-                                                      error.what()));
+    return Status(StatusCode::RankFailed,
+                  fmt::format("lost rank {} on {}: {}", peer, describe(spec.ends[end], self()),
+                              error.what()));
   }
 
   const std::unique_ptr<GlooMesh> mesh;
@@ -157,18 +172,22 @@ private:
 } // namespace
 } // namespace vime
 
-extern "C" vime::Transport *vimeConnectGloo(const vime::RankEnds &ends, const vime::GlooRendezvous &rendezvous,
+extern "C" vime::Transport *vimeConnectGloo(const vime::RankEnds &ends,
+                                            const vime::GlooRendezvous &rendezvous,
                                             vime::Status &status) {
   try {
     gloo::transport::tcp::attr attribute("127.0.0.1");
-    auto mesh = std::make_unique<vime::GlooMesh>(gloo::transport::tcp::CreateDevice(attribute), static_cast<int>(ends.rank), static_cast<int>(ends.ranks));
+    auto mesh =
+        std::make_unique<vime::GlooMesh>(gloo::transport::tcp::CreateDevice(attribute),
+                                         static_cast<int>(ends.rank), static_cast<int>(ends.ranks));
     gloo::rendezvous::FileStore store(rendezvous.store);
     status = mesh->join(store, rendezvous);
     if (!status.ok())
       return nullptr;
     return new vime::GlooTransport(std::move(mesh), ends, rendezvous.limit);
   } catch (const std::exception &error) {
-    status = vime::Status(vime::StatusCode::RankFailed, std::string("cannot start the transport `gloo`: ") + error.what());
+    status = vime::Status(vime::StatusCode::RankFailed,
+                          std::string("cannot start the transport `gloo`: ") + error.what());
     return nullptr;
   }
 }

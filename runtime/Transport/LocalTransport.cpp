@@ -17,7 +17,8 @@ Key keyOf(const End &end, std::uint32_t rank) {
   if (end.kind == plan::LaneKind::Group)
     return {end.kind, end.group, end.members.front(), 0};
   const bool sends = end.kind == plan::LaneKind::Send;
-  return {plan::LaneKind::Send, sends ? rank : end.peer, sends ? end.peer : rank, std::uint32_t(end.flow)};
+  return {plan::LaneKind::Send, sends ? rank : end.peer, sends ? end.peer : rank,
+          std::uint32_t(end.flow)};
 }
 
 /// Index of `rank` among the parties: sender 0, receiver 1; in a group the member index.
@@ -35,7 +36,8 @@ std::uint32_t partyOf(const End &end, std::uint32_t rank) {
 std::shared_ptr<Meeting> makeMeeting(const End &end) {
   if (end.kind != plan::LaneKind::Group)
     return std::make_shared<Meeting>(2, 0, exchangeMessage);
-  return std::make_shared<Meeting>(std::uint32_t(end.members.size()), end.root, exchangeOf(end.operation));
+  return std::make_shared<Meeting>(std::uint32_t(end.members.size()), end.root,
+                                   exchangeOf(end.operation));
 }
 
 class LocalTransport final : public Transport {
@@ -57,9 +59,10 @@ public:
         return status;
     if (seat.meeting->arrive(seat.party, payload))
       return Status();
-    return Status(StatusCode::Unacceptable,
-                  fmt::format("transfer {} of {} has {} bytes here and another size at the other end", posted,
-                              describe(spec.ends[end], spec.rank), payload.bytes));
+    return Status(
+        StatusCode::Unacceptable,
+        fmt::format("transfer {} of {} has {} bytes here and another size at the other end", posted,
+                    describe(spec.ends[end], spec.rank), payload.bytes));
   }
 
   const std::atomic<std::uint64_t> &finished(std::uint32_t end) const override {
@@ -78,10 +81,10 @@ public:
     case Sleeper::Outcome::Late:
       break;
     }
-    return Status(StatusCode::Hang,
-                  fmt::format("{} did not come to transfer {} of {} within {} s", lateOne(end, counter.load()),
-                              counter.load(), describe(spec.ends[end], spec.rank),
-                              std::chrono::duration<double>(limit).count()));
+    return Status(StatusCode::Hang, fmt::format("{} did not come to transfer {} of {} within {} s",
+                                                lateOne(end, counter.load()), counter.load(),
+                                                describe(spec.ends[end], spec.rank),
+                                                std::chrono::duration<double>(limit).count()));
   }
 
   void abort() override {
@@ -102,7 +105,8 @@ private:
       return "a peer";
     if (spec.kind == plan::LaneKind::Group)
       return fmt::format("rank {}", spec.members[party]);
-    return fmt::format("rank {}", std::uint32_t(party) == seats[end].party ? this->spec.rank : spec.peer);
+    return fmt::format("rank {}",
+                       std::uint32_t(party) == seats[end].party ? this->spec.rank : spec.peer);
   }
 
   const RankEnds spec;
@@ -114,7 +118,8 @@ private:
 
 } // namespace
 
-StatusOr<LocalTransports> connectLocal(std::span<const RankEnds> ranks, std::span<Sleeper *const> sleepers,
+StatusOr<LocalTransports> connectLocal(std::span<const RankEnds> ranks,
+                                       std::span<Sleeper *const> sleepers,
                                        std::chrono::nanoseconds limit) {
   const std::vector<Sleeper *> everybody(sleepers.begin(), sleepers.end());
   std::map<Key, std::shared_ptr<Meeting>> meetings;
@@ -127,8 +132,9 @@ StatusOr<LocalTransports> connectLocal(std::span<const RankEnds> ranks, std::spa
         meeting = makeMeeting(end);
       const std::uint32_t party = partyOf(end, rank.rank);
       if (party >= meeting->size() || meeting->taken(party))
-        return Status(StatusCode::Unacceptable, fmt::format("rank {} does not fit into {}, or appears in it twice",
-                                                            rank.rank, describe(end, rank.rank)));
+        return Status(StatusCode::Unacceptable,
+                      fmt::format("rank {} does not fit into {}, or appears in it twice", rank.rank,
+                                  describe(end, rank.rank)));
       transport->add(meeting, party);
     }
     transports.push_back(std::move(transport));
@@ -136,8 +142,8 @@ StatusOr<LocalTransports> connectLocal(std::span<const RankEnds> ranks, std::spa
   for (const RankEnds &rank : ranks)
     for (const End &end : rank.ends)
       if (!meetings[keyOf(end, rank.rank)]->complete())
-        return Status(StatusCode::Unacceptable,
-                      fmt::format("{} of rank {} has no counterpart", describe(end, rank.rank), rank.rank));
+        return Status(StatusCode::Unacceptable, fmt::format("{} of rank {} has no counterpart",
+                                                            describe(end, rank.rank), rank.rank));
   return transports;
 }
 

@@ -3,7 +3,8 @@
 //   std::vector<std::unique_ptr<Sleeper>> sleepers = …;             // one per rank
 //   StatusOr<LocalTransports> ranks = connectLocal(endsOfAllRanks, sleepers, 600s);
 //
-// No message is buffered: every end writes its pointers into a ring of meetings, and whoever comes last copies for all.
+// No message is buffered: every end writes its pointers into a ring of meetings, and whoever comes
+// last copies for all.
 #pragma once
 
 #include <chrono>
@@ -18,9 +19,11 @@ namespace vime {
 
 using LocalTransports = std::vector<std::unique_ptr<Transport>>; // by rank
 
-/// One transport for each rank. `Unacceptable` when the ranks disagree about a channel or group. `sleepers` (one per
-/// rank) and the transports of the other ranks must outlive each transport's use; abort interrupts all sleepers.
-StatusOr<LocalTransports> connectLocal(std::span<const RankEnds> ranks, std::span<Sleeper *const> sleepers,
+/// One transport for each rank. `Unacceptable` when the ranks disagree about a channel or group.
+/// `sleepers` (one per rank) and the transports of the other ranks must outlive each transport's
+/// use; abort interrupts all sleepers.
+StatusOr<LocalTransports> connectLocal(std::span<const RankEnds> ranks,
+                                       std::span<Sleeper *const> sleepers,
                                        std::chrono::nanoseconds limit);
 
 } // namespace vime

@@ -18,7 +18,9 @@ void place(const Payload &target, std::span<const Payload> parties) {
   }
 }
 
-void exchangeGather(std::span<const Payload> parties, std::uint32_t root) { place(parties[root], parties); }
+void exchangeGather(std::span<const Payload> parties, std::uint32_t root) {
+  place(parties[root], parties);
+}
 
 void exchangeAllGather(std::span<const Payload> parties, std::uint32_t) {
   for (const Payload &party : parties)
@@ -63,7 +65,8 @@ bool Meeting::arrive(std::uint32_t party, const Payload &payload) {
     if (other.bytes != payload.bytes)
       return false;
   exchange(all, root);
-  here.store(0, std::memory_order_relaxed); // published by the counters, which every party reads before it comes again
+  here.store(0, std::memory_order_relaxed); // published by the counters, which every party reads
+                                            // before it comes again
   for (std::uint32_t other = 0; other < count; ++other)
     parties[other].sleeper->advance(parties[other].finished, index + 1);
   return true;

@@ -1,8 +1,9 @@
 // Meeting: a channel or group between threads of one process.
 //
-// Party k's n-th arrival meets the n-th arrivals of all others; the last to arrive copies for everybody and advances all
-// counters: one atomic addition per end, no lock, no buffer, no heap. A party arrives again only after its own call
-// returned, and the last one copies inside its call, so transfers finish in order.
+// Party k's n-th arrival meets the n-th arrivals of all others; the last to arrive copies for
+// everybody and advances all counters: one atomic addition per end, no lock, no buffer, no heap. A
+// party arrives again only after its own call returned, and the last one copies inside its call, so
+// transfers finish in order.
 #pragma once
 
 #include <atomic>
@@ -15,7 +16,8 @@
 
 namespace vime {
 
-/// How payloads of all parties become one transfer. Party `root` is the sender, or the root of the collective.
+/// How payloads of all parties become one transfer. Party `root` is the sender, or the root of the
+/// collective.
 using Exchange = void (*)(std::span<const Payload> parties, std::uint32_t root);
 
 class Meeting {
@@ -27,11 +29,14 @@ public:
   bool complete() const;
   std::uint32_t size() const { return count; }
 
-  /// Arrives for the next transfer; fewer than kOpenTransfers of this party are open. False when sizes differ.
+  /// Arrives for the next transfer; fewer than kOpenTransfers of this party are open. False when
+  /// sizes differ.
   bool arrive(std::uint32_t party, const Payload &payload);
 
   std::uint64_t posted(std::uint32_t party) const { return parties[party].posted; }
-  const std::atomic<std::uint64_t> &finished(std::uint32_t party) const { return parties[party].finished; }
+  const std::atomic<std::uint64_t> &finished(std::uint32_t party) const {
+    return parties[party].finished;
+  }
 
   /// A party that has not arrived for transfer `index` yet, or -1.
   int missing(std::uint64_t index) const;
@@ -51,7 +56,7 @@ private:
   const std::uint32_t count, root;
   const Exchange exchange;
   std::unique_ptr<Party[]> parties;
-  std::unique_ptr<Payload[]> payloads;                 // kOpenTransfers × count
+  std::unique_ptr<Payload[]> payloads;                   // kOpenTransfers × count
   std::unique_ptr<std::atomic<std::uint32_t>[]> arrived; // kOpenTransfers
 };
 

@@ -35,8 +35,8 @@ Sleeper::Outcome Sleeper::await(const std::atomic<std::uint64_t> &counter, std::
   }
   const Clock::time_point deadline = Clock::now() + limit;
   for (;;) {
-    // Announce the sleep first, look second: whoever advances the counter stores first and looks at the state second,
-    // so that at least one of the two sees the other.
+    // Announce the sleep first, look second: whoever advances the counter stores first and looks at
+    // the state second, so that at least one of the two sees the other.
     state.store(kAsleep, std::memory_order_seq_cst);
     if (reached() || interrupted()) {
       state.store(kAwake, std::memory_order_relaxed);

@@ -1,8 +1,9 @@
 // Sleeper: where one thread blocks until a counter reaches a value, and others wake it.
 //
-// The only place of the runtime that sleeps. A satisfied wait costs one load; a wake costs one load unless the thread
-// really sleeps. Spinning pays only when every rank has a core of its own: with 4 ranks on 2 cores a spinning rank takes
-// the core that the awaited one needs (measured: 25 µs a hop instead of 2.3 µs).
+// The only place of the runtime that sleeps. A satisfied wait costs one load; a wake costs one load
+// unless the thread really sleeps. Spinning pays only when every rank has a core of its own: with 4
+// ranks on 2 cores a spinning rank takes the core that the awaited one needs (measured: 25 µs a hop
+// instead of 2.3 µs).
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,8 @@ public:
   Sleeper(const Sleeper &) = delete;
 
   /// Blocks until counter ≥ count, `limit` has passed, or `interrupt`. By one thread at a time.
-  Outcome await(const std::atomic<std::uint64_t> &counter, std::uint64_t count, std::chrono::nanoseconds limit);
+  Outcome await(const std::atomic<std::uint64_t> &counter, std::uint64_t count,
+                std::chrono::nanoseconds limit);
 
   /// Advances a counter that this thread may wait for.
   void advance(std::atomic<std::uint64_t> &counter, std::uint64_t count) {
@@ -28,7 +30,8 @@ public:
       wake();
   }
 
-  /// Every wait from now on, also the present one, ends as interrupted unless its counter has been reached.
+  /// Every wait from now on, also the present one, ends as interrupted unless its counter has been
+  /// reached.
   void interrupt();
   bool interrupted() const { return stopped.load(std::memory_order_acquire); }
 

@@ -10,7 +10,8 @@ std::string describe(const End &end, std::uint32_t rank) {
   if (end.kind == plan::LaneKind::Group)
     return fmt::format("group {}", end.group);
   const bool sends = end.kind == plan::LaneKind::Send;
-  return fmt::format("rank {} → rank {}, {}", sends ? rank : end.peer, sends ? end.peer : rank, plan::nameOf(end.flow));
+  return fmt::format("rank {} → rank {}, {}", sends ? rank : end.peer, sends ? end.peer : rank,
+                     plan::nameOf(end.flow));
 }
 
 } // namespace vime

@@ -1,0 +1,271 @@
+// What every transport must do. One suite; a backend is a parameter.
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/Conformance/TransportRanks.h"
+
+namespace vime {
+namespace {
+
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+class TransportSuite : public testing::TestWithParam<Backend> {};
+
+void expectOk(const Status &status) { EXPECT_TRUE(status.ok()) << status.message(); }
+
+/// A pattern that differs for every (stream, index) and position.
+std::vector<std::uint8_t> pattern(std::size_t bytes, std::uint32_t stream, std::uint32_t index) {
+  std::vector<std::uint8_t> data(bytes);
+  for (std::size_t at = 0; at < bytes; ++at)
+    data[at] = static_cast<std::uint8_t>(at * 7 + at / 251 + stream * 31 + index * 13);
+  return data;
+}
+
+TEST_P(TransportSuite, MessagesArriveInOrder) {
+  std::vector<RankEnds> ends = noEnds(2);
+  addChannel(ends, 0, 1);
+  runRanks(GetParam(), {ends}, [](Rank &rank) {
+    for (std::uint64_t index = 0; index < 1000; ++index) {
+      std::uint64_t value = rank.rank == 0 ? index * index : 0;
+      expectOk(rank.transport->post(
+          0, {.source = &value, .destination = &value, .bytes = sizeof value}));
+      expectOk(rank.transport->await(0, index + 1));
+      ASSERT_EQ(value, index * index);
+    }
+  });
+}
+
+TEST_P(TransportSuite, AnySizeFromNothingToAMebibyte) {
+  const std::vector<std::size_t> sizes = {0, 1, 63, 64, 4096, 65537, 1 << 20, 0, 3};
+  std::vector<RankEnds> ends = noEnds(2);
+  addChannel(ends, 0, 1);
+  runRanks(GetParam(), {ends}, [&](Rank &rank) {
+    for (std::uint32_t index = 0; index < sizes.size(); ++index) {
+      const std::vector<std::uint8_t> sent = pattern(sizes[index], 0, index);
+      std::vector<std::uint8_t> got(sizes[index]);
+      expectOk(rank.transport->post(0, {sent.data(), got.data(), sizes[index]}));
+      expectOk(rank.transport->await(0, index + 1));
+      if (rank.rank == 1) {
+        ASSERT_EQ(got, sent);
+      }
+    }
+  });
+}
+
+TEST_P(TransportSuite, EitherEndMayComeFirst) {
+  std::vector<RankEnds> ends = noEnds(2);
+  addChannel(ends, 0, 1, plan::Flow::Forward);  // the sender is early
+  addChannel(ends, 0, 1, plan::Flow::Backward); // the receiver is
+  std::atomic<bool> sent{false}, received{false};
+  runRanks(GetParam(), {ends}, [&](Rank &rank) {
+    int early = rank.rank == 0 ? 41 : 0, late = rank.rank == 0 ? 42 : 0;
+    Transport &transport = *rank.transport;
+    if (rank.rank == 0) {
+      expectOk(transport.post(0, {.source = &early, .bytes = sizeof early}));
+      sent = true;
+      while (!received)
+        std::this_thread::yield();
+      expectOk(transport.post(1, {.source = &late, .bytes = sizeof late}));
+    } else {
+      expectOk(transport.post(1, {.destination = &late, .bytes = sizeof late}));
+      received = true;
+      while (!sent)
+        std::this_thread::yield();
+      expectOk(transport.post(0, {.destination = &early, .bytes = sizeof early}));
+    }
+    expectOk(transport.await(0, 1));
+    expectOk(transport.await(1, 1));
+    EXPECT_EQ(early, 41);
+    EXPECT_EQ(late, 42);
+  });
+}
+
+TEST_P(TransportSuite, AReceiverSeesOnlyWhatWasSentOnItsChannel) {
+  // Three flows each way between two ranks, posted in opposite orders.
+  std::vector<RankEnds> ends = noEnds(2);
+  const std::vector<plan::Flow> flows = {plan::Flow::Forward, plan::Flow::Data,
+                                         plan::Flow::Metrics};
+  for (const plan::Flow flow : flows) {
+    addChannel(ends, 0, 1, flow);
+    addChannel(ends, 1, 0, flow);
+  }
+  runRanks(GetParam(), {ends}, [&](Rank &rank) {
+    constexpr std::uint32_t kEnds = 6;
+    for (std::uint32_t index = 0; index < 50; ++index) {
+      std::vector<std::uint32_t> values(kEnds);
+      for (std::uint32_t turn = 0; turn < kEnds; ++turn) {
+        const std::uint32_t end = rank.rank == 0 ? turn : kEnds - 1 - turn;
+        const bool sends = end % 2 == rank.rank;
+        values[end] = sends ? end * 1000 + index : 0;
+        expectOk(rank.transport->post(end, {&values[end], &values[end], sizeof(std::uint32_t)}));
+      }
+      for (std::uint32_t end = 0; end < kEnds; ++end) {
+        expectOk(rank.transport->await(end, index + 1));
+        ASSERT_EQ(values[end], end * 1000 + index);
+      }
+    }
+  });
+}
+
+TEST_P(TransportSuite, ManyOpenTransfersThenMore) {
+  // Three windows posted before anything is awaited: the transport holds back, loses nothing, mixes
+  // nothing.
+  constexpr std::uint32_t kCount = 3 * kOpenTransfers;
+  std::vector<RankEnds> ends = noEnds(2);
+  addChannel(ends, 0, 1);
+  runRanks(GetParam(), {ends}, [&](Rank &rank) {
+    std::vector<std::uint32_t> values(kCount);
+    if (rank.rank == 0)
+      std::iota(values.begin(), values.end(), 5);
+    for (std::uint32_t &value : values)
+      expectOk(rank.transport->post(0, {&value, &value, sizeof value}));
+    expectOk(rank.transport->await(0, kCount));
+    for (std::uint32_t index = 0; index < kCount; ++index)
+      ASSERT_EQ(values[index], index + 5);
+    EXPECT_EQ(rank.transport->finished(0).load(), kCount);
+  });
+}
+
+TEST_P(TransportSuite, ARingOfRanksPassesATokenAround) {
+  constexpr std::uint32_t kRanks = 5;
+  std::vector<RankEnds> ends = noEnds(kRanks);
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank)
+    addChannel(ends, rank, (rank + 1) % kRanks);
+  runRanks(GetParam(), {ends}, [&](Rank &rank) {
+    // Ends stand in the order in which channels were added: rank 0 sends on 0 and receives on 1,
+    // the others reversed.
+    const std::uint32_t sends = rank.rank == 0 ? 0 : 1, receives = 1 - sends;
+    std::uint64_t token = 0;
+    for (std::uint64_t round = 1; round <= 20; ++round) {
+      if (rank.rank != 0) {
+        expectOk(rank.transport->post(receives, {.destination = &token, .bytes = sizeof token}));
+        expectOk(rank.transport->await(receives, round));
+      }
+      ++token;
+      expectOk(rank.transport->post(sends, {.source = &token, .bytes = sizeof token}));
+      expectOk(rank.transport->await(sends, round));
+      if (rank.rank == 0) {
+        expectOk(rank.transport->post(receives, {.destination = &token, .bytes = sizeof token}));
+        expectOk(rank.transport->await(receives, round));
+        ASSERT_EQ(token, round * kRanks);
+      }
+    }
+  });
+}
+
+TEST_P(TransportSuite, CollectivesGiveEveryMemberItsPart) {
+  for (const std::uint32_t ranks : {1u, 2u, 4u})
+    for (std::uint32_t root = 0; root < ranks; root += ranks - 1 ? ranks - 1 : 1) {
+      std::vector<RankEnds> ends = noEnds(ranks);
+      addGroup(ends, 0, plan::Collective::Broadcast, root);
+      addGroup(ends, 1, plan::Collective::Gather, root);
+      addGroup(ends, 2, plan::Collective::AllGather);
+      runRanks(GetParam(), {ends}, [&](Rank &rank) {
+        const bool isRoot = rank.rank == root;
+        for (std::uint32_t call = 0; call < 30; ++call) {
+          std::uint32_t shared = isRoot ? call + 7 : 0, own = rank.rank * 100 + call;
+          std::vector<std::uint32_t> atRoot(ranks), everywhere(ranks), expected(ranks);
+          for (std::uint32_t member = 0; member < ranks; ++member)
+            expected[member] = member * 100 + call;
+          expectOk(rank.transport->post(0, {&shared, &shared, sizeof shared}));
+          expectOk(rank.transport->post(1, {&own, isRoot ? atRoot.data() : nullptr, sizeof own}));
+          expectOk(rank.transport->post(2, {&own, everywhere.data(), sizeof own}));
+          for (std::uint32_t end = 0; end < 3; ++end)
+            expectOk(rank.transport->await(end, call + 1));
+          ASSERT_EQ(shared, call + 7);
+          ASSERT_EQ(everywhere, expected);
+          if (isRoot) {
+            ASSERT_EQ(atRoot, expected);
+          }
+        }
+      });
+    }
+}
+
+TEST_P(TransportSuite, AbortWakesWhoIsBlocked) {
+  std::vector<RankEnds> ends = noEnds(3);
+  addChannel(ends, 0, 1);
+  addChannel(ends, 1, 2);
+  runRanks(GetParam(), {ends}, [&](Rank &rank) {
+    int value = 0;
+    if (rank.rank == 2) { // never takes part
+      rank.abort();
+      return;
+    }
+    const std::uint32_t end =
+        rank.rank == 1 ? 1 : 0; // 1 sends to 2; 0 waits for 1, which is gone afterwards
+    expectOk(rank.transport->post(end, {&value, &value, sizeof value}));
+    const auto start = std::chrono::steady_clock::now();
+    const Status status = rank.transport->await(end, 1);
+    EXPECT_EQ(status.code(), StatusCode::RankFailed) << status.message();
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+    rank.abort();
+  });
+}
+
+TEST_P(TransportSuite, ALatePeerIsNamed) {
+  std::vector<RankEnds> ends = noEnds(2);
+  addChannel(ends, 0, 1, plan::Flow::Backward);
+  std::atomic<bool> over{false};
+  runRanks(GetParam(), {.ends = ends, .limit = 100ms}, [&](Rank &rank) {
+    int value = 0;
+    if (rank.rank == 0) {
+      while (!over)
+        std::this_thread::yield();
+      return;
+    }
+    expectOk(rank.transport->post(0, {.destination = &value, .bytes = sizeof value}));
+    const Status status = rank.transport->await(0, 1);
+    over = true;
+    EXPECT_EQ(status.code(), StatusCode::Hang);
+    EXPECT_EQ(status.message(),
+              "rank 0 did not come to transfer 0 of rank 0 → rank 1, backward within 0.1 s");
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, TransportSuite, testing::Values(Backend::Local, Backend::Gloo),
+                         [](const auto &info) {
+                           return info.param == Backend::Local ? "Local" : "Gloo";
+                         });
+
+// ---- what only threads can show
+// ------------------------------------------------------------------------------------
+
+TEST(LocalTransport, SizesThatDifferAreRefused) {
+  std::vector<RankEnds> ends = noEnds(2);
+  addChannel(ends, 0, 1);
+  std::atomic<int> refused{0};
+  runRanks(Backend::Local, {ends}, [&](Rank &rank) {
+    char room[8] = {};
+    Status status = rank.transport->post(0, {room, room, rank.rank == 0 ? 8u : 4u});
+    if (status.ok())
+      status = rank.transport->await(0, 1);
+    else
+      rank.abort();
+    EXPECT_FALSE(status.ok());
+    refused += status.code() == StatusCode::Unacceptable;
+  });
+  EXPECT_EQ(refused, 1);
+}
+
+TEST(LocalTransport, AnEndWithoutCounterpartIsRefused) {
+  std::vector<RankEnds> ends = noEnds(2);
+  addChannel(ends, 0, 1);
+  ends[1].ends.clear();
+  Sleeper first(false), second(false);
+  std::vector<Sleeper *> sleepers = {&first, &second};
+  const StatusOr<LocalTransports> transports = connectLocal(ends, sleepers, 1s);
+  ASSERT_FALSE(transports.ok());
+  EXPECT_EQ(transports.status().code(), StatusCode::Unacceptable);
+  EXPECT_EQ(transports.status().message(), "rank 0 → rank 1, forward of rank 0 has no counterpart");
+}
+
+} // namespace
+} // namespace vime
