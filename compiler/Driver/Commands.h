@@ -1,0 +1,49 @@
+// The verbs of vimec: one function each, given what the command line said, returning the exit code.
+//
+// Each has a file of its own; `compiler/Tools/vimec.cpp` parses the command line and calls one.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "compiler/Driver/Output.h"
+
+namespace vime {
+
+/// vimec JOB.yaml -o PLAN.bin
+struct CompileArguments {
+  std::string job;
+  std::string plan;         // where to write; empty only with stopAfter
+  std::string stopAfter;    // a phase: print its IR instead of writing a plan
+  std::string dumpPhases;   // a directory
+  bool timing = false;      // seconds of each part to stderr
+};
+int runCompile(const CompileArguments &arguments, const OutputOptions &output);
+
+/// vimec check JOB.yaml
+int runCheck(const std::string &job, const OutputOptions &output);
+
+/// vimec verify PLAN.bin
+int runVerify(const std::string &plan, const OutputOptions &output);
+
+/// vimec show PLAN.bin [--format=summary|text|grid|csv]
+struct ShowArguments {
+  std::string plan;
+  std::string format = "summary";
+};
+int runShow(const ShowArguments &arguments, const OutputOptions &output);
+
+/// vimec order NAME --ranks N --microbatches M [--chunks V] [--format=timeline|grid|csv]
+struct OrderArguments {
+  std::string name;
+  int ranks = 0;
+  int microbatches = 0;
+  std::optional<int> chunks;
+  std::string format = "timeline";
+};
+int runOrder(const OrderArguments &arguments, const OutputOptions &output);
+
+/// The version that plans carry.
+std::string compilerVersion();
+
+} // namespace vime

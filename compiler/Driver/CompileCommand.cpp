@@ -1,0 +1,119 @@
+#include <chrono>
+#include <fmt/format.h>
+#include <iostream>
+
+#include "compiler/Driver/Commands.h"
+#include "compiler/Frontend/ReadJob.h"
+#include "compiler/Lowering/FinishPlan.h"
+#include "compiler/Phases/Phases.h"
+#include "compiler/Verify/Verify.h"
+#include "compiler/View/Summary.h"
+#include "runtime/Base/FileHash.h"
+#include "runtime/Plan/PlanFile.h"
+
+namespace vime {
+
+std::string compilerVersion() { return VIME_VERSION; }
+
+namespace {
+
+// Seconds of each part, told when asked.
+class Stopwatch {
+public:
+  explicit Stopwatch(bool tells) : tells(tells) {}
+  void lap(const char *part) {
+    const Clock::time_point now = Clock::now();
+    if (tells)
+      std::cerr << fmt::format("{:>8} {:7.3f} s\n", part, std::chrono::duration<double>(now - last).count());
+    last = now;
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  const bool tells;
+  Clock::time_point last = Clock::now();
+};
+
+// The text a plan is made for; its fingerprint goes into the plan.
+std::optional<TextFacts> factsOfText(const Job &job, Findings &findings) {
+  const std::string path = pathFromJob(job.file, job.data.text.value);
+  const StatusOr<FileFingerprint> fingerprint = hashFile(path);
+  if (!fingerprint.ok()) {
+    findings.error(Rule::J, kTextUnreadable, fingerprint.status().message())
+        .at(job.data.text.span)
+        .withHelp("paths count from the folder of the job file");
+    return std::nullopt;
+  }
+  return TextFacts{fingerprint->bytes, fingerprint->hash};
+}
+
+std::string successLine(const plan::Plan &plan, const std::string &file) {
+  std::size_t actions = 0;
+  std::uint64_t peak = 0, peakRank = 0;
+  for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
+    actions += plan.programs[plan.programOf[rank]].actions.size();
+    const auto &arena = plan.layouts[plan.layoutOf[rank]].arena;
+    if (arena[0] + arena[1] > peak) {
+      peak = arena[0] + arena[1];
+      peakRank = rank;
+    }
+  }
+  return fmt::format("{}: {} ranks, {}, {} actions, bubble {:.1f}% (unit cost), peak {} on rank {}", file,
+                     plan.mesh.ranks(), plan.schedule, actions, 100 * plan.predictions.bubble, bytesInWords(peak),
+                     peakRank);
+}
+
+std::string provedLine() {
+  std::string labels;
+  for (const ProvedRule &proved : provedRules())
+    labels += fmt::format(" {}", nameOf(proved.rule));
+  return labels;
+}
+
+} // namespace
+
+int runCompile(const CompileArguments &arguments, const OutputOptions &output) {
+  Stopwatch watch(arguments.timing);
+  const StatusOr<std::string> text = readFile(arguments.job);
+  if (!text.ok())
+    return reportFailure(text.status(), output);
+  SourceCache sources;
+  sources.add(arguments.job, *text);
+  Findings findings;
+  const std::optional<Job> job = readJob(*text, arguments.job, findings);
+  if (!job)
+    return reportFindings(findings, sources, output);
+  const std::optional<TextFacts> facts = factsOfText(*job, findings);
+  if (!facts)
+    return reportFindings(findings, sources, output);
+  watch.lap("job");
+
+  Compiled compiled;
+  const CompileOptions options{.stopAfter = arguments.stopAfter,
+                               .dumpDirectory = arguments.dumpPhases,
+                               .text = *facts,
+                               .version = compilerVersion()};
+  if (!compileJob(*job, options, compiled, findings))
+    return reportFindings(findings, sources, output);
+  watch.lap("phases");
+  if (!arguments.stopAfter.empty()) {
+    const Status written = writeText(arguments.plan.empty() ? "-" : arguments.plan, compiled.stoppedText);
+    return written.ok() ? 0 : reportFailure(written, output);
+  }
+
+  verifyPlan(*compiled.plan, findings, arguments.job);
+  watch.lap("verify");
+  if (findings.any())
+    return reportFindings(findings, sources, output);
+  if (const Status written = plan::writePlan(*compiled.plan, arguments.plan); !written.ok())
+    return reportFailure(written, output);
+  watch.lap("write");
+  if (output.json)
+    std::cout << summaryJson(*compiled.plan) << "\n";
+  else
+    std::cerr << successLine(*compiled.plan, arguments.plan) << "\n  proved:" << provedLine()
+              << "\n  run: vime-exec " << arguments.plan << "\n";
+  return 0;
+}
+
+} // namespace vime

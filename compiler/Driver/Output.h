@@ -1,0 +1,29 @@
+// Output: how every verb of vimec speaks. Data to stdout, everything else to stderr, findings in one manner.
+#pragma once
+
+#include <string>
+
+#include "compiler/Diagnostics/Findings.h"
+#include "compiler/Diagnostics/SourceCache.h"
+#include "runtime/Base/Status.h"
+
+namespace vime {
+
+/// What the user asked of all verbs.
+struct OutputOptions {
+  bool json = false; // results and findings as JSON
+};
+
+/// Prints the findings, as text to stderr or as one JSON object to stdout; returns the exit code: 1 if there are any.
+int reportFindings(const Findings &findings, SourceCache &sources, const OutputOptions &output);
+
+/// `error: …` and, if there is one, `help: …`; returns the status's exit code.
+int reportFailure(const Status &status, const OutputOptions &output, const std::string &help = {});
+
+/// The whole file, or why not. `-` is standard input.
+StatusOr<std::string> readFile(const std::string &path);
+
+/// Text to stdout, or to a file that is complete or absent.
+Status writeText(const std::string &path, const std::string &text);
+
+} // namespace vime

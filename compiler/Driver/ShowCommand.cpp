@@ -1,0 +1,26 @@
+#include <iostream>
+
+#include "compiler/Driver/Commands.h"
+#include "compiler/View/PlanText.h"
+#include "runtime/Plan/PlanFile.h"
+
+namespace vime {
+
+int runShow(const ShowArguments &arguments, const OutputOptions &output) {
+  const StatusOr<plan::Plan> plan = plan::readPlan(arguments.plan);
+  if (!plan.ok())
+    return reportFailure(plan.status(), output);
+  if (output.json)
+    std::cout << planJson(*plan) << "\n";
+  else if (arguments.format == "text")
+    std::cout << planText(*plan);
+  else if (arguments.format == "grid")
+    std::cout << planGrid(*plan);
+  else if (arguments.format == "csv")
+    std::cout << planCsv(*plan);
+  else
+    std::cout << planSummary(*plan);
+  return 0;
+}
+
+} // namespace vime
