@@ -3,8 +3,8 @@
 //   Permutation order(1'000'000, /*seed=*/7, /*epoch=*/0);
 //   order(0)  // where the shuffled order begins
 //
-// A balanced Feistel network over the next power of four, walked along its cycle until it falls below `count` (Black
-// and Rogaway 2002): a bijection whatever its round function is.
+// A balanced Feistel network over the next power of four, walked along its cycle until it falls
+// below `count` (Black and Rogaway 2002): a bijection whatever its round function is.
 #pragma once
 
 #include <cstdint>

@@ -13,8 +13,8 @@
 
 namespace vime {
 
-/// The mapped file. It stays open, so that `unchanged` can ask for its size before pages are touched: reading a page
-/// that a truncation took away would kill the process.
+/// The mapped file. It stays open, so that `unchanged` can ask for its size before pages are
+/// touched: reading a page that a truncation took away would kill the process.
 class TextDataset::Mapping {
 public:
   Mapping(std::string path, int file, const struct stat &info, const std::byte *data)

@@ -3,11 +3,12 @@
 //   auto text = TextDataset::open("corpus.txt", {.sequence = 128, .samples = 4, .microbatches = 8}, /*seed=*/7);
 //   text->fill(step, microbatch, tokens, labels, segments);
 //
-// The text is cut into windows of sequence + 1 bytes that do not overlap (what is left at the end is dropped); a sample
-// is a window, its labels are its bytes one place further on. Each epoch goes through all windows in a shuffled order
-// of its own, made from the seed. Sample number (step · microbatches + microbatch) · samples + place decides all, so
-// batches do not depend on who asks for them or in which order; the last step of an epoch runs on into the next.
-// The file is mapped, never read into memory.
+// The text is cut into windows of sequence + 1 bytes that do not overlap (what is left at the end
+// is dropped); a sample is a window, its labels are its bytes one place further on. Each epoch goes
+// through all windows in a shuffled order of its own, made from the seed. Sample number (step ·
+// microbatches + microbatch) · samples + place decides all, so batches do not depend on who asks
+// for them or in which order; the last step of an epoch runs on into the next. The file is mapped,
+// never read into memory.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +38,8 @@ public:
   static StatusOr<TextDataset> open(const std::string &path, BatchShape shape, std::uint64_t seed,
                                     const FileFingerprint &expected);
 
-  /// Writes samples · sequence tokens and labels, and samples + 1 offsets. File: the text changed under our hands.
+  /// Writes samples · sequence tokens and labels, and samples + 1 offsets. File: the text changed
+  /// under our hands.
   Status fill(std::uint64_t step, std::uint32_t microbatch, std::int32_t *tokens,
               std::int32_t *labels, std::int32_t *segments) const;
 

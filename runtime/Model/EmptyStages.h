@@ -1,5 +1,6 @@
-// EmptyStages: stages without arithmetic. `null` does nothing, to measure executor and transports; `sleep` lasts as
-// long as declared, to rehearse an order's timing. Both write what others read: a zero loss and zero gradients.
+// EmptyStages: stages without arithmetic. `null` does nothing, to measure executor and transports;
+// `sleep` lasts as long as declared, to rehearse an order's timing. Both write what others read: a
+// zero loss and zero gradients.
 #pragma once
 
 #include "runtime/Model/Stage.h"

@@ -5,7 +5,8 @@
 //   exportShard("out/model", config, spec, stage, stages, weights), on whichever rank holds the stage
 //   exportCommit("out/model", config, specs, positions), once all shards are written
 //
-// An export appears under its name when it is complete, or not at all: shards are written to `<directory>.partial`.
+// An export appears under its name when it is complete, or not at all: shards are written to
+// `<directory>.partial`.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +18,26 @@
 
 namespace vime {
 
-/// The model in `directory`, to be computed in `type`. InvalidInput names what vime does not compute: another
-/// model_type than llama, tied embeddings, scaled RoPE, biases, another activation.
+/// The model in `directory`, to be computed in `type`. InvalidInput names what vime does not
+/// compute: another model_type than llama, tied embeddings, scaled RoPE, biases, another
+/// activation.
 StatusOr<ModelConfig> readHuggingFaceConfig(const std::string &directory, DataType type);
 
-/// Fills the weights of a stage from model.safetensors or the shards of model.safetensors.index.json. Files may hold
-/// F32, F64, F16 or BF16; values are converted to the model's type.
+/// Fills the weights of a stage from model.safetensors or the shards of
+/// model.safetensors.index.json. Files may hold F32, F64, F16 or BF16; values are converted to the
+/// model's type.
 Status loadStage(const std::string &directory, const ModelConfig &config, const StageSpec &spec,
                  void *weights);
 
-/// Writes the tensors of one stage as shard `stage` of `stages`, fused tensors taken apart. Gives the number of
-/// tensors written.
+/// Writes the tensors of one stage as shard `stage` of `stages`, fused tensors taken apart. Gives
+/// the number of tensors written.
 StatusOr<std::uint64_t> exportShard(const std::string &directory, const ModelConfig &config,
                                     const StageSpec &spec, std::uint32_t stage,
                                     std::uint32_t stages, const void *weights);
 
-/// Checks that every shard is there, writes config.json and the index, and makes the directory visible; an older
-/// export of that name is replaced. `positions`: the longest sequence the model was trained on.
+/// Checks that every shard is there, writes config.json and the index, and makes the directory
+/// visible; an older export of that name is replaced. `positions`: the longest sequence the model
+/// was trained on.
 Status exportCommit(const std::string &directory, const ModelConfig &config,
                     std::span<const StageSpec> stages, std::uint32_t positions);
 

@@ -10,7 +10,8 @@ const void *at(const void *base, std::uint64_t bytes) {
   return static_cast<const std::byte *>(base) + bytes;
 }
 
-/// The states of one microbatch, or their gradients: those that the stage keeps, and the one at either edge.
+/// The states of one microbatch, or their gradients: those that the stage keeps, and the one at
+/// either edge.
 template <typename Pointer> struct States {
   const KeptStates &kept;
   Pointer first; // address of the first kept state

@@ -1,4 +1,5 @@
-// LlamaStage: the layers of a stage in a row, the embedding before the first, the head behind the last.
+// LlamaStage: the layers of a stage in a row, the embedding before the first, the head behind the
+// last.
 #pragma once
 
 #include <cstddef>

@@ -4,9 +4,9 @@
 //   const SafeTensor *head = file->find("lm_head.weight");
 //   file->bytesOf(*head)
 //
-// A file is 8 bytes of header length, a JSON header (name → type, shape, offsets), and the data. Nothing in it is
-// believed: every size is checked against the file before it is used.
-// Source: https://github.com/huggingface/safetensors, section Format.
+// A file is 8 bytes of header length, a JSON header (name → type, shape, offsets), and the data.
+// Nothing in it is believed: every size is checked against the file before it is used. Source:
+// https://github.com/huggingface/safetensors, section Format.
 #pragma once
 
 #include <cstddef>
@@ -57,8 +57,8 @@ struct SafeTensorSource {
   std::span<const std::byte> bytes;
 };
 
-/// Writes the tensors in the given order, straight from their memory. The file appears whole under `path`, or not at
-/// all.
+/// Writes the tensors in the given order, straight from their memory. The file appears whole under
+/// `path`, or not at all.
 Status writeSafeTensors(const std::string &path, std::span<const SafeTensorSource> tensors);
 
 } // namespace vime

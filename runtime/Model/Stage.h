@@ -1,13 +1,15 @@
-// Stage: forward and backward of a run of consecutive layers, as plain functions over the plan's memory.
+// Stage: forward and backward of a run of consecutive layers, as plain functions over the plan's
+// memory.
 //
 //   auto stage = makeStage(config, stages[1], caps, *nativeKernels(config.type));
 //   (*stage)->forward(segments, {.input = x, .weights = w, .stash = s, .output = y, .workspace = ws});
 //   (*stage)->backward(segments, /*overwrite=*/true, {.outputGradient = dy, ...});
 //
-// A stage owns no state that changes: weights, gradients, activations and stashes are the caller's, laid out by
-// `stageSpec`. Operands stand in the order of runtime/Plan/Opcode.cpp and are null where a stage has none. Tasks
-// allocate nothing, throw nothing, and may run on any thread as long as they share no writable operand.
-// The number of tokens comes with the segments of each call and may be anything up to the caps, 0 included.
+// A stage owns no state that changes: weights, gradients, activations and stashes are the caller's,
+// laid out by `stageSpec`. Operands stand in the order of runtime/Plan/Opcode.cpp and are null
+// where a stage has none. Tasks allocate nothing, throw nothing, and may run on any thread as long
+// as they share no writable operand. The number of tokens comes with the segments of each call and
+// may be anything up to the caps, 0 included.
 #pragma once
 
 #include <cstdint>
@@ -67,11 +69,11 @@ class Stage {
 public:
   virtual ~Stage() = default;
   virtual void forward(const Segments &segments, const ForwardOperands &at) const = 0;
-  /// Last stage only, between its forward and its backward. Gradients are those of the sum, not of a mean: the plan
-  /// scales them once per step.
+  /// Last stage only, between its forward and its backward. Gradients are those of the sum, not of
+  /// a mean: the plan scales them once per step.
   virtual void loss(const Segments &segments, const LossOperands &at) const = 0;
-  /// The same bits as backwardInput and then backwardWeight, in less memory. `overwrite`: gradients are written, else
-  /// added to.
+  /// The same bits as backwardInput and then backwardWeight, in less memory. `overwrite`: gradients
+  /// are written, else added to.
   virtual void backward(const Segments &segments, bool overwrite,
                         const BackwardOperands &at) const = 0;
   virtual void backwardInput(const Segments &segments, const BackwardInputOperands &at) const = 0;
@@ -79,11 +81,13 @@ public:
                               const BackwardWeightOperands &at) const = 0;
 };
 
-/// `kernels` must outlive the stage and have the type of the model. Fails on a config or caps that `check` refuses.
+/// `kernels` must outlive the stage and have the type of the model. Fails on a config or caps that
+/// `check` refuses.
 StatusOr<std::unique_ptr<Stage>> makeStage(const ModelConfig &config, StageRange range,
                                            MicrobatchCaps caps, const Kernels &kernels);
 
-/// Whether segments that came from outside fit: offsets ascend from 0 to `tokens`, no segment is longer than the cap.
+/// Whether segments that came from outside fit: offsets ascend from 0 to `tokens`, no segment is
+/// longer than the cap.
 Status checkSegments(const Segments &segments, std::int64_t tokens, MicrobatchCaps caps);
 
 } // namespace vime

@@ -1,10 +1,11 @@
-// Update: what happens to a whole stage's parameters once per step, tensor by tensor in StageSpec order.
+// Update: what happens to a whole stage's parameters once per step, tensor by tensor in StageSpec
+// order.
 //
 //   squareNorms(kernels, spec, gradients, squares);   // one float64 per tensor
 //   optimize(kernels, spec, update, gradients, weights, moments);
 //
-// Works for every family: a stage is its tensor table here. Nothing allocates. Elements between tensors (alignment) are
-// left alone, except that `initialize` zeroes them.
+// Works for every family: a stage is its tensor table here. Nothing allocates. Elements between
+// tensors (alignment) are left alone, except that `initialize` zeroes them.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@
 
 namespace vime {
 
-/// Normal(0, 0.02) for matrices, ones for norms, zero moments. A value depends on (seed, Hugging Face tensor name,
-/// index) only, whatever is fused and wherever the stage boundaries are.
+/// Normal(0, 0.02) for matrices, ones for norms, zero moments. A value depends on (seed, Hugging
+/// Face tensor name, index) only, whatever is fused and wherever the stage boundaries are.
 void initialize(const Kernels &kernels, const StageSpec &spec, std::uint64_t seed, void *weights,
                 void *moments);
 

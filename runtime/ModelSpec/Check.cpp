@@ -8,7 +8,8 @@
 namespace vime {
 namespace {
 
-// Far beyond any model, and small enough that no product of two of them and an element's bytes overflows.
+// Far beyond any model, and small enough that no product of two of them and an element's bytes
+// overflows.
 constexpr std::uint32_t kMostLayers = 1 << 16, kMostWidth = 1 << 20, kMostFfn = 1 << 22,
                         kMostVocab = 1 << 24;
 constexpr double kMostSeconds = 3600;

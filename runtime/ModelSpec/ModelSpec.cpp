@@ -9,7 +9,8 @@
 namespace vime {
 namespace {
 
-/// Null and Sleep stages own one vector of this many elements, so that the norm and the optimizer have work.
+/// Null and Sleep stages own one vector of this many elements, so that the norm and the optimizer
+/// have work.
 constexpr std::uint64_t kTokenElements = 4;
 
 /// Collects tensors one behind the other, each at a multiple of kRegionAlignment bytes.

@@ -1,8 +1,8 @@
 // StageRegions: where everything lies inside a stage's stash, weight stash and workspace.
 //
-// `stageSpec` takes the sizes from here and the Llama stage the addresses, so that what the compiler
-// reserves and what the runtime uses cannot disagree. All offsets are bytes from the start of a
-// region and multiples of kRegionAlignment.
+// `stageSpec` takes the sizes from here and the Llama stage the addresses, so that what the
+// compiler reserves and what the runtime uses cannot disagree. All offsets are bytes from the start
+// of a region and multiples of kRegionAlignment.
 //
 //   stash         states | layer | layer ... | final reciprocals | logits
 //   weight stash  gradients of states | layer | layer ... | gradient of the final norm
@@ -68,7 +68,8 @@ struct StageRegions {
   std::uint64_t forwardKernels = 0, forwardWorkspace = 0;
   std::uint64_t inputKernels = 0, backwardInputWorkspace = 0;
   std::uint64_t weightKernels = 0, backwardWeightWorkspace = 0;
-  // ... and the combined backward keeps one layer's weight stash and two gradients of states in turn
+  // ... and the combined backward keeps one layer's weight stash and two gradients of states in
+  // turn
   std::uint64_t backwardLayer = 0, backwardStates = 0, backwardFinalNorm = 0, backwardKernels = 0,
                 backwardWorkspace = 0;
 };
