@@ -1,0 +1,111 @@
+// Reference: whole vectors, AdamW, and the first values of parameters.
+#include "kernels/Reference/ReferenceKernels.h"
+
+#include <array>
+#include <cmath>
+
+namespace vime {
+
+template <typename T>
+void ReferenceKernels<T>::fill(std::int64_t count, double value, void *x) const {
+  for (std::int64_t at = 0; at < count; ++at)
+    static_cast<T *>(x)[at] = T(value);
+}
+
+template <typename T>
+void ReferenceKernels<T>::add(std::int64_t count, const void *y, void *x) const {
+  for (std::int64_t at = 0; at < count; ++at)
+    static_cast<T *>(x)[at] += static_cast<const T *>(y)[at];
+}
+
+template <typename T>
+void ReferenceKernels<T>::scale(std::int64_t count, double factor, void *x) const {
+  for (std::int64_t at = 0; at < count; ++at)
+    static_cast<T *>(x)[at] *= T(factor);
+}
+
+template <typename T>
+double ReferenceKernels<T>::sumOfSquares(std::int64_t count, const void *x) const {
+  double sum = 0;
+  for (std::int64_t at = 0; at < count; ++at)
+    sum += std::pow(double(static_cast<const T *>(x)[at]), 2);
+  return sum;
+}
+
+template <typename T>
+void ReferenceKernels<T>::adamw(const AdamW &adamw, std::int64_t count, const void *gradients,
+                                void *parameters, void *moments1, void *moments2) const {
+  auto *p = static_cast<T *>(parameters), *m = static_cast<T *>(moments1),
+       *v = static_cast<T *>(moments2);
+  for (std::int64_t at = 0; at < count; ++at) {
+    const double g = static_cast<const T *>(gradients)[at] * adamw.gradientScale;
+    const double mean = adamw.beta1 * m[at] + (1 - adamw.beta1) * g;
+    const double square = adamw.beta2 * v[at] + (1 - adamw.beta2) * g * g;
+    const double root = std::sqrt(square / adamw.biasCorrection2);
+    m[at] = T(mean);
+    v[at] = T(square);
+    p[at] = T(p[at] * (1 - adamw.learningRate * adamw.weightDecay) -
+              adamw.learningRate * mean / adamw.biasCorrection1 / (root + adamw.epsilon));
+  }
+}
+
+namespace {
+
+/// Philox4x32-10 (Salmon et al. 2011), figure 2 and table 2.
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
+                                    std::array<std::uint32_t, 2> key) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t left = 0xd2511f53ull * counter[0], right = 0xcd9e8d57ull * counter[2];
+    counter = {std::uint32_t(right >> 32) ^ counter[1] ^ key[0], std::uint32_t(right),
+               std::uint32_t(left >> 32) ^ counter[3] ^ key[1], std::uint32_t(left)};
+    key[0] += 0x9e3779b9u;
+    key[1] += 0xbb67ae85u;
+  }
+  return counter;
+}
+
+double unit(std::uint32_t high, std::uint32_t low) {
+  return (double((std::uint64_t(high) << 32 | low) >> 12) + .5) / std::pow(2., 52);
+}
+
+double drawnValue(const Initializer &initializer, std::int64_t element) {
+  const auto halves = [](std::uint64_t word) {
+    return std::array{std::uint32_t(word), std::uint32_t(word >> 32)};
+  };
+  const auto index = halves(std::uint64_t(element / 2)), stream = halves(initializer.tensor);
+  const auto bits = philox({index[0], index[1], stream[0], stream[1]}, halves(initializer.seed));
+  const double u = unit(bits[0], bits[1]), w = unit(bits[2], bits[3]);
+  const bool second = element % 2;
+  if (initializer.kind == Initializer::Kind::Uniform)
+    return 2 * (second ? w : u) - 1;
+  const double radius = std::sqrt(-2 * std::log(u)), angle = 2 * M_PI * w;
+  return radius * (second ? std::sin(angle) : std::cos(angle));
+}
+
+} // namespace
+
+template <typename T>
+void ReferenceKernels<T>::initialize(const Initializer &initializer, std::int64_t first,
+                                     std::int64_t count, void *values) const {
+  for (std::int64_t at = 0; at < count; ++at)
+    static_cast<T *>(values)[at] =
+        T(initializer.center + initializer.spread * drawnValue(initializer, first + at));
+}
+
+template class ReferenceKernels<float>;
+template class ReferenceKernels<double>;
+
+const Kernels *referenceKernels(DataType type) {
+  static const ReferenceKernels<float> float32;
+  static const ReferenceKernels<double> float64;
+  switch (type) {
+  case DataType::Float32:
+    return &float32;
+  case DataType::Float64:
+    return &float64;
+  default:
+    return nullptr;
+  }
+}
+
+} // namespace vime
