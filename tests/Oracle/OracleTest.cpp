@@ -1,0 +1,218 @@
+// Our stages against LibTorch autograd: every stage function alone, then whole training runs.
+#include <cmath>
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "kernels/Native.h"
+#include "tests/Oracle/TorchDecoder.h"
+#include "tests/model/ModelRun.h"
+
+namespace vime {
+namespace {
+
+using Backward = ModelRun::Backward;
+
+/// A size of model, and the segments of its microbatches.
+struct Shape {
+  const char *name;
+  ModelConfig config;
+  MicrobatchCaps caps;
+  std::vector<std::vector<std::int32_t>> segments;
+};
+
+const Shape kShapes[] = {
+    {"plain",
+     {.layers = 4, .hidden = 32, .heads = 4, .kvHeads = 4, .headWidth = 8, .ffn = 64, .vocab = 64},
+     {.tokens = 64, .segments = 2, .segmentTokens = 32},
+     {{32, 32}, {32, 32}, {32, 32}}},
+    {"grouped_odd_packed",
+     {.layers = 5,
+      .hidden = 37,
+      .heads = 6,
+      .kvHeads = 2,
+      .headWidth = 10,
+      .ffn = 51,
+      .vocab = 43,
+      .ropeTheta = 500000,
+      .normEpsilon = 1e-6},
+     {.tokens = 90, .segments = 5, .segmentTokens = 61},
+     {{17, 3, 61, 9}, {1, 29}, {40, 0, 7, 2, 33}}},
+    {"one_query_group_wide_heads",
+     {.layers = 4, .hidden = 24, .heads = 3, .kvHeads = 1, .headWidth = 66, .ffn = 9, .vocab = 300},
+     {.tokens = 150, .segments = 2, .segmentTokens = 140},
+     {{140, 5}, {33, 70}}},
+};
+
+Values doubles(const void *data, std::size_t count, DataType type) {
+  Values values(count);
+  for (std::size_t index = 0; index < count; ++index)
+    values[index] = type == DataType::Float64 ? static_cast<const double *>(data)[index]
+                                              : double(static_cast<const float *>(data)[index]);
+  return values;
+}
+
+void store(const Values &values, DataType type, void *to) {
+  for (std::size_t index = 0; index < values.size(); ++index)
+    if (type == DataType::Float64)
+      static_cast<double *>(to)[index] = values[index];
+    else
+      static_cast<float *>(to)[index] = float(values[index]);
+}
+
+NamedTensors named(const ModelRun &run, const ModelRun::Tensors &tensors, DataType type) {
+  NamedTensors result;
+  for (const ModelRun::Part &part : run.parts)
+    for (const TensorSpec &tensor : part.spec.tensors)
+      for (const SourceTensor &source : tensor.sources) {
+        std::vector<std::int64_t> shape(tensor.shape.begin(), tensor.shape.end());
+        shape.front() = std::int64_t(source.rows);
+        const std::vector<std::byte> &bytes = tensors.at(source.name);
+        result[source.name] = {shape, doubles(bytes.data(), bytes.size() / sizeOf(type), type)};
+      }
+  return result;
+}
+
+/// Root of the summed squared differences, relative to the size of `expected`.
+double distance(const Values &found, const Values &expected) {
+  if (found.size() != expected.size())
+    return INFINITY;
+  double difference = 0, size = 0;
+  for (std::size_t index = 0; index < found.size(); ++index) {
+    difference += (found[index] - expected[index]) * (found[index] - expected[index]);
+    size += expected[index] * expected[index];
+  }
+  return std::sqrt(difference / size);
+}
+
+/// Numbers of size 1 without a pattern that a matrix would notice.
+Values randomValues(std::size_t count) {
+  Values values(count);
+  for (std::size_t index = 0; index < count; ++index)
+    values[index] = std::sin(double(index * index % 10007)) + std::cos(double(index) * 0.37);
+  return values;
+}
+
+/// The initializer's weights are small; with larger ones every term of a gradient counts.
+void enlargeWeights(ModelRun &run, DataType type) {
+  for (ModelRun::Part &part : run.parts)
+    for (const TensorSpec &tensor : part.spec.tensors) {
+      const bool norm = tensor.shape.size() == 1;
+      Values values = randomValues(tensor.elements());
+      for (double &value : values)
+        value = norm ? 1 + 0.3 * value : value / std::sqrt(double(tensor.shape.back()));
+      store(values, type, elementAt(part.weights.data(), tensor.offset, type));
+    }
+}
+
+TorchBatch torchBatch(const Batch &batch) { return {batch.tokens, batch.labels, batch.offsets}; }
+
+class Oracle : public testing::TestWithParam<Shape> {
+protected:
+  ModelConfig configOf(DataType type) const {
+    ModelConfig config = GetParam().config;
+    config.type = type;
+    return config;
+  }
+  std::vector<Batch> batches() const {
+    std::vector<Batch> list;
+    for (const auto &lengths : GetParam().segments)
+      list.push_back(randomBatch(lengths, GetParam().config.vocab, list.size()));
+    list[0].labels[2] = -100;
+    return list;
+  }
+
+  /// Every stage function of a model cut into `stages`, on random inputs; gradients within
+  /// `tolerance`.
+  void compareStages(DataType type, std::uint32_t stages, Backward kind, double tolerance) const {
+    const ModelConfig config = configOf(type);
+    ModelRun run(config, stages, GetParam().caps, *nativeKernels(type), 3);
+    const Batch batch = batches()[0];
+    enlargeWeights(run, type);
+    const NamedTensors weights = named(run, run.weights(), type);
+    run.forward(batch);
+    run.backward(batch, /*overwrite=*/true, kind);
+    const NamedTensors gradients = named(run, run.gradients(), type);
+
+    const std::size_t states = batch.tokens.size() * config.hidden;
+    for (std::size_t stage = 0; stage < run.parts.size(); ++stage) {
+      const StageSpec &spec = run.parts[stage].spec;
+      SCOPED_TRACE(testing::Message() << "stage " << stage << " of " << stages);
+      const auto valuesOf = [&](const GuardedRegion &region) {
+        return doubles(region.data(), states, type);
+      };
+      const bool first = spec.range.embedding, last = spec.range.head;
+      NamedTensors own;
+      for (const TensorSpec &tensor : spec.tensors)
+        for (const SourceTensor &source : tensor.sources)
+          own[source.name] = weights.at(source.name);
+      const TorchStageResult expected =
+          torchStage(config, spec.range, own, torchBatch(batch),
+                     first ? Values() : valuesOf(run.slots[0][stage - 1].output),
+                     last ? Values() : valuesOf(run.slots[0][stage + 1].inputGradient));
+      if (!last) {
+        EXPECT_LT(distance(valuesOf(run.slots[0][stage].output), expected.output), tolerance);
+      }
+      if (!first) {
+        const Values inputGradient = valuesOf(run.slots[0][stage].inputGradient);
+        EXPECT_LT(distance(inputGradient, expected.inputGradient), tolerance);
+      }
+      for (const auto &[name, gradient] : expected.gradients)
+        EXPECT_LT(distance(gradients.at(name).values, gradient.values), tolerance) << name;
+    }
+  }
+
+  /// Losses of 20 steps, each within `tolerance(step)` of LibTorch's, relative, for every number of
+  /// stages.
+  void compareTraining(DataType type, std::initializer_list<std::uint32_t> stageCounts,
+                       const std::function<double(int)> &tolerance) const {
+    constexpr int kSteps = 20;
+    constexpr double kLearningRate = 1e-3;
+    const ModelConfig config = configOf(type);
+    std::vector<ModelRun> runs;
+    for (std::uint32_t stages : stageCounts) {
+      runs.emplace_back(config, stages, GetParam().caps, *nativeKernels(type), /*seed=*/3);
+      runs.back().learningRate = kLearningRate;
+    }
+    TorchTraining torch(config, named(runs[0], runs[0].weights(), type), kLearningRate,
+                        /*weightDecay=*/0.01);
+    const std::vector<Batch> list = batches();
+    std::vector<TorchBatch> torchList;
+    for (const Batch &batch : list)
+      torchList.push_back(torchBatch(batch));
+    for (int step = 0; step < kSteps; ++step) {
+      const double expected = torch.step(torchList);
+      for (ModelRun &run : runs) {
+        const double found = run.step(list, step % 2 ? Backward::Split : Backward::Combined);
+        EXPECT_NEAR(found / expected, 1, tolerance(step))
+            << "step " << step << ", " << run.parts.size() << " stages";
+      }
+    }
+  }
+};
+
+TEST_P(Oracle, GradientsOfEveryStageFunctionInFloat64) {
+  for (std::uint32_t stages : {1, 2, 4})
+    for (Backward kind : {Backward::Combined, Backward::Split})
+      compareStages(DataType::Float64, stages, kind, 1e-10);
+}
+
+TEST_P(Oracle, GradientsOfEveryStageFunctionInFloat32) {
+  for (std::uint32_t stages : {1, 4})
+    compareStages(DataType::Float32, stages, Backward::Split, 1e-5);
+}
+
+TEST_P(Oracle, TrainingInFloat64) {
+  compareTraining(DataType::Float64, {1, 2, 4}, [](int) { return 1e-10; });
+}
+
+TEST_P(Oracle, TrainingInFloat32) {
+  // AdamW magnifies rounding: the first steps judge the gradients, the later ones only the course.
+  compareTraining(DataType::Float32, {1, 4}, [](int step) { return step < 3 ? 1e-6 : 1e-4; });
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Oracle, testing::ValuesIn(kShapes),
+                         [](const auto &info) { return info.param.name; });
+
+} // namespace
+} // namespace vime

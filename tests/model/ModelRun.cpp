@@ -1,0 +1,201 @@
+#include "tests/model/ModelRun.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "runtime/ModelSpec/StageRegions.h"
+
+namespace vime {
+
+Batch randomBatch(const std::vector<std::int32_t> &lengths, std::uint32_t vocab,
+                  std::uint64_t seed) {
+  std::uint64_t state = seed * 2654435761u + 1;
+  const auto next = [&] {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return std::int32_t((state >> 33) % vocab);
+  };
+  Batch batch{.offsets = {0}};
+  for (std::int32_t length : lengths) {
+    std::int32_t token = next();
+    for (std::int32_t place = 0; place < length; ++place) {
+      batch.tokens.push_back(token);
+      token = next();
+      batch.labels.push_back(token);
+    }
+    batch.offsets.push_back(batch.offsets.back() + length);
+  }
+  return batch;
+}
+
+ModelRun::ModelRun(const ModelConfig &config, std::uint32_t stages, MicrobatchCaps caps,
+                   const Kernels &kernels, std::uint64_t seed)
+    : config(config), caps(caps), kernels(kernels) {
+  for (StageRange range : splitLayers(config, stages)) {
+    const StageSpec spec = stageSpec(config, range, caps);
+    auto stage = makeStage(config, range, caps, kernels);
+    if (!stage.ok())
+      std::abort();
+    parts.push_back({spec, std::move(*stage), GuardedRegion(spec.weightBytes),
+                     GuardedRegion(spec.weightBytes), GuardedRegion(2 * spec.weightBytes),
+                     GuardedRegion(spec.forwardWorkspace), GuardedRegion(spec.backwardWorkspace),
+                     GuardedRegion(spec.backwardInputWorkspace),
+                     GuardedRegion(spec.backwardWeightWorkspace)});
+    Part &part = parts.back();
+    vime::initialize(kernels, spec, seed, part.weights.data(), part.moments.data());
+  }
+  slots.push_back(makeSlot());
+}
+
+std::vector<ModelRun::Kept> ModelRun::makeSlot() const {
+  std::vector<Kept> slot;
+  for (const Part &part : parts) {
+    const std::size_t boundary = std::size_t(part.spec.boundaryBytesPerToken) * caps.tokens;
+    slot.push_back({GuardedRegion(part.spec.stashBytes), GuardedRegion(part.spec.weightStashBytes),
+                    GuardedRegion(part.spec.range.head ? 0 : boundary),
+                    GuardedRegion(part.spec.range.embedding ? 0 : boundary)});
+  }
+  return slot;
+}
+
+const void *ModelRun::inputOf(const Batch &batch, std::size_t stage, std::size_t slot) const {
+  return stage == 0 ? batch.tokens.data() : slots[slot][stage - 1].output.data();
+}
+
+double ModelRun::forward(const Batch &batch, std::size_t slot) {
+  while (slots.size() <= slot)
+    slots.push_back(makeSlot());
+  for (std::size_t stage = 0; stage < parts.size(); ++stage) {
+    Part &part = parts[stage];
+    Kept &kept = slots[slot][stage];
+    kept.stash.poison();
+    kept.output.poison();
+    part.forwardSpace.poison();
+    part.stage->forward(batch.segments(),
+                        {.input = inputOf(batch, stage, slot),
+                         .weights = part.weights.data(),
+                         .stash = kept.stash.data(),
+                         .output = part.spec.range.head ? nullptr : kept.output.data(),
+                         .workspace = part.forwardSpace.data()});
+  }
+  double loss = 0;
+  parts.back().stage->loss(
+      batch.segments(),
+      {.labels = batch.labels.data(), .stash = slots[slot].back().stash.data(), .loss = &loss});
+  return loss;
+}
+
+void ModelRun::backward(const Batch &batch, bool overwrite, Backward kind, std::size_t slot) {
+  for (std::size_t stage = parts.size(); stage-- > 0;) {
+    Part &part = parts[stage];
+    Kept &kept = slots[slot][stage];
+    const void *above =
+        part.spec.range.head ? nullptr : slots[slot][stage + 1].inputGradient.data();
+    void *below = part.spec.range.embedding ? nullptr : kept.inputGradient.data();
+    const void *input = inputOf(batch, stage, slot), *weights = part.weights.data();
+    kept.weightStash.poison();
+    kept.inputGradient.poison();
+    part.backwardSpace.poison();
+    part.inputSpace.poison();
+    part.weightSpace.poison();
+    if (overwrite)
+      part.gradients.poison();
+    if (kind == Backward::Combined) {
+      part.stage->backward(batch.segments(), overwrite,
+                           {above, input, weights, kept.stash.data(), part.gradients.data(), below,
+                            part.backwardSpace.data()});
+      continue;
+    }
+    part.stage->backwardInput(batch.segments(),
+                              {above, input, weights, kept.stash.data(), kept.weightStash.data(),
+                               below, part.inputSpace.data()});
+    part.stage->backwardWeight(batch.segments(), overwrite,
+                               {above, input, weights, kept.stash.data(), kept.weightStash.data(),
+                                part.gradients.data(), part.weightSpace.data()});
+  }
+}
+
+double ModelRun::step(std::span<const Batch> batches, Backward kind) {
+  double loss = 0, labels = 0;
+  for (std::size_t slot = 0; slot < batches.size(); ++slot) {
+    loss += forward(batches[slot], slot);
+    labels += double(std::count_if(batches[slot].labels.begin(), batches[slot].labels.end(),
+                                   [](std::int32_t label) { return label >= 0; }));
+  }
+  for (std::size_t slot = 0; slot < batches.size(); ++slot)
+    backward(batches[slot], slot == 0, kind, slot);
+
+  double squared = 0;
+  for (Part &part : parts) {
+    scaleGradients(kernels, part.spec, labels, part.gradients.data());
+    std::vector<double> squares(part.spec.tensors.size());
+    squareNorms(kernels, part.spec, part.gradients.data(), squares.data());
+    for (double square : squares)
+      squared += square;
+  }
+  const OptimizerStep update{.step = stepNumber++,
+                             .learningRate = learningRate,
+                             .beta1 = 0.9,
+                             .beta2 = 0.999,
+                             .epsilon = 1e-8,
+                             .weightDecay = 0.01,
+                             .gradientScale = std::min(1.0, 1.0 / (std::sqrt(squared) + 1e-6))};
+  for (Part &part : parts)
+    optimize(kernels, part.spec, update, part.gradients.data(), part.weights.data(),
+             part.moments.data());
+  return loss / labels;
+}
+
+std::vector<double> ModelRun::logits(const Batch &batch) {
+  // The loss turns logits into gradients: run the last stage once more and look before it.
+  Part &last = parts.back();
+  forward(batch);
+  last.stage->forward(batch.segments(), {.input = inputOf(batch, parts.size() - 1, 0),
+                                         .weights = last.weights.data(),
+                                         .stash = slots[0].back().stash.data(),
+                                         .output = nullptr,
+                                         .workspace = last.forwardSpace.data()});
+  const StageRegions regions = stageRegions(config, last.spec.range, caps);
+  const auto *start = static_cast<const std::byte *>(slots[0].back().stash.data()) + regions.logits;
+  std::vector<double> values(batch.tokens.size() * config.vocab);
+  for (std::size_t index = 0; index < values.size(); ++index)
+    values[index] = config.type == DataType::Float64
+                        ? reinterpret_cast<const double *>(start)[index]
+                        : double(reinterpret_cast<const float *>(start)[index]);
+  return values;
+}
+
+ModelRun::Tensors ModelRun::unfused(GuardedRegion Part::*region) const {
+  Tensors tensors;
+  const std::uint64_t elementBytes = sizeOf(config.type);
+  for (const Part &part : parts)
+    for (const TensorSpec &tensor : part.spec.tensors)
+      for (const SourceTensor &source : tensor.sources) {
+        const std::uint64_t columns = tensor.elements() / tensor.shape.front();
+        const auto *start = static_cast<const std::byte *>((part.*region).data()) +
+                            (tensor.offset + source.row * columns) * elementBytes;
+        tensors[source.name].assign(start, start + source.rows * columns * elementBytes);
+      }
+  return tensors;
+}
+
+ModelRun::Tensors ModelRun::weights() const { return unfused(&Part::weights); }
+ModelRun::Tensors ModelRun::gradients() const { return unfused(&Part::gradients); }
+
+bool ModelRun::fencesIntact() const {
+  for (const Part &part : parts)
+    for (const GuardedRegion *region :
+         {&part.weights, &part.gradients, &part.moments, &part.forwardSpace, &part.backwardSpace,
+          &part.inputSpace, &part.weightSpace})
+      if (!region->fencesIntact())
+        return false;
+  for (const std::vector<Kept> &slot : slots)
+    for (const Kept &kept : slot)
+      for (const GuardedRegion *region :
+           {&kept.stash, &kept.weightStash, &kept.output, &kept.inputGradient})
+        if (!region->fencesIntact())
+          return false;
+  return true;
+}
+
+} // namespace vime

@@ -1,0 +1,79 @@
+// ModelRun: a whole model on one thread, stage by stage, on regions of exactly the declared sizes.
+//
+//   ModelRun run(config, /*stages=*/2, caps, kernels, /*seed=*/7);
+//   double loss = run.step(batches, ModelRun::Backward::Split);
+//
+// Every region that a task may not read is poisoned before it, so a stage that relies on old
+// content gives NaN.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/Model/Stage.h"
+#include "runtime/Model/Update.h"
+#include "tests/model/GuardedRegion.h"
+
+namespace vime {
+
+/// One microbatch: packed segments.
+struct Batch {
+  std::vector<std::int32_t> tokens, labels, offsets;
+  Segments segments() const { return {offsets.data(), std::int32_t(offsets.size()) - 1}; }
+};
+
+/// Segments of these lengths, bytes from a fixed generator, labels the next byte.
+Batch randomBatch(const std::vector<std::int32_t> &lengths, std::uint32_t vocab,
+                  std::uint64_t seed);
+
+class ModelRun {
+public:
+  enum class Backward { Combined, Split };
+  /// Weights by Hugging Face name, in the bytes of the model's type.
+  using Tensors = std::map<std::string, std::vector<std::byte>>;
+
+  ModelRun(const ModelConfig &config, std::uint32_t stages, MicrobatchCaps caps,
+           const Kernels &kernels, std::uint64_t seed);
+
+  /// Forward through all stages and the loss; gradients of the logits lie in the last stash.
+  double forward(const Batch &batch, std::size_t slot = 0);
+  void backward(const Batch &batch, bool overwrite, Backward kind, std::size_t slot = 0);
+  /// All forwards, then all backwards, then clip at 1 and AdamW; the mean loss.
+  double step(std::span<const Batch> batches, Backward kind);
+
+  /// Of the last forward, [tokens, vocab], before the loss.
+  std::vector<double> logits(const Batch &batch);
+
+  Tensors weights() const;
+  Tensors gradients() const;
+  bool fencesIntact() const;
+
+  struct Part {
+    StageSpec spec;
+    std::unique_ptr<Stage> stage;
+    GuardedRegion weights, gradients, moments;
+    GuardedRegion forwardSpace, backwardSpace, inputSpace, weightSpace;
+  };
+  /// What one microbatch of one stage keeps.
+  struct Kept {
+    GuardedRegion stash, weightStash, output, inputGradient;
+  };
+  std::vector<Part> parts;
+  std::vector<std::vector<Kept>> slots; // [microbatch][stage]
+  double learningRate = 1e-2;
+
+private:
+  std::vector<Kept> makeSlot() const;
+  const void *inputOf(const Batch &batch, std::size_t stage, std::size_t slot) const;
+  Tensors unfused(GuardedRegion Part::*region) const;
+
+  const ModelConfig config;
+  const MicrobatchCaps caps;
+  const Kernels &kernels;
+  std::uint64_t stepNumber = 0;
+};
+
+} // namespace vime

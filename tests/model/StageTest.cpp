@@ -1,0 +1,158 @@
+// What a plan relies on in any stage: one answer in bits however the work is cut, exact regions, no
+// allocation.
+#include <cmath>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "kernels/Native.h"
+#include "tests/model/CountAllocations.h"
+#include "tests/model/ModelRun.h"
+
+namespace vime {
+namespace {
+
+using Backward = ModelRun::Backward;
+
+/// Grouped queries, a head width that is not hidden / heads, and no size that is a multiple of a
+/// vector.
+ModelConfig oddConfig(DataType type) {
+  return {.type = type,
+          .layers = 4,
+          .hidden = 37,
+          .heads = 6,
+          .kvHeads = 2,
+          .headWidth = 10,
+          .ffn = 51,
+          .vocab = 43};
+}
+constexpr MicrobatchCaps kCaps{.tokens = 40, .segments = 4, .segmentTokens = 17};
+
+std::vector<Batch> oddBatches(std::uint32_t vocab) {
+  std::vector<Batch> batches;
+  for (const std::vector<std::int32_t> &lengths :
+       {std::vector{17, 3, 15, 5}, {1, 17, 11}, {9, 0, 2}, {0}, {17, 17, 6}})
+    batches.push_back(randomBatch(lengths, vocab, batches.size()));
+  batches[0].labels[4] = -100; // a token without a label
+  return batches;
+}
+
+class StageTest : public testing::TestWithParam<DataType> {
+protected:
+  const Kernels &kernels = *nativeKernels(GetParam());
+  const ModelConfig config = oddConfig(GetParam());
+  const std::vector<Batch> batches = oddBatches(config.vocab);
+
+  struct Outcome {
+    std::vector<double> losses;
+    ModelRun::Tensors gradients, weights;
+    bool operator==(const Outcome &) const = default;
+  };
+  Outcome train(std::uint32_t stages, Backward kind, MicrobatchCaps caps = kCaps) const {
+    ModelRun run(config, stages, caps, kernels, 7);
+    Outcome outcome;
+    for (int step = 0; step < 3; ++step)
+      outcome.losses.push_back(run.step(batches, kind));
+    outcome.gradients = run.gradients();
+    outcome.weights = run.weights();
+    EXPECT_TRUE(run.fencesIntact());
+    return outcome;
+  }
+};
+
+TEST_P(StageTest, LossesAreNumbersAndFall) {
+  const Outcome outcome = train(1, Backward::Combined);
+  EXPECT_NEAR(outcome.losses[0], std::log(config.vocab), 0.1);
+  EXPECT_LT(outcome.losses[2], outcome.losses[0]);
+}
+
+TEST_P(StageTest, SplitBackwardHasTheBitsOfTheCombinedOne) {
+  for (std::uint32_t stages : {1, 2, 4})
+    EXPECT_TRUE(train(stages, Backward::Combined) == train(stages, Backward::Split)) << stages;
+}
+
+TEST_P(StageTest, AnyNumberOfStagesHasTheSameBits) {
+  const Outcome whole = train(1, Backward::Combined);
+  for (std::uint32_t stages : {2, 3, 4})
+    EXPECT_TRUE(train(stages, Backward::Combined) == whole) << stages;
+}
+
+TEST_P(StageTest, LargerCapsHaveTheSameBits) {
+  const MicrobatchCaps larger{.tokens = 101, .segments = 9, .segmentTokens = 50};
+  EXPECT_TRUE(train(2, Backward::Split, larger) == train(2, Backward::Split));
+}
+
+TEST_P(StageTest, GradientsOfPackedSegmentsAreSumsOverSegments) {
+  ModelRun packed(config, 2, kCaps, kernels, 7), single(config, 2, kCaps, kernels, 7);
+  const Batch batch = batches[0];
+  double sum = 0;
+  for (std::size_t segment = 0; segment + 1 < batch.offsets.size(); ++segment) {
+    const std::int32_t begin = batch.offsets[segment], end = batch.offsets[segment + 1];
+    const Batch alone{{batch.tokens.begin() + begin, batch.tokens.begin() + end},
+                      {batch.labels.begin() + begin, batch.labels.begin() + end},
+                      {0, end - begin}};
+    sum += single.forward(alone);
+    single.backward(alone, segment == 0, Backward::Combined);
+  }
+  EXPECT_DOUBLE_EQ(packed.forward(batch), sum);
+}
+
+TEST_P(StageTest, AnEmptyMicrobatchWritesZeroGradientsAndNoLoss) {
+  ModelRun run(config, 2, kCaps, kernels, 7);
+  const Batch empty = randomBatch({0, 0}, config.vocab, 1);
+  for (Backward kind : {Backward::Combined, Backward::Split}) {
+    EXPECT_EQ(run.forward(empty), 0);
+    run.backward(empty, /*overwrite=*/true, kind);
+    for (const auto &[name, bytes] : run.gradients())
+      for (std::byte value : bytes)
+        ASSERT_EQ(value, std::byte(0)) << name;
+  }
+}
+
+TEST_P(StageTest, NothingIsAllocatedInATask) {
+  ModelRun run(config, 2, kCaps, kernels, 7);
+  const auto work = [&] {
+    for (Backward kind : {Backward::Combined, Backward::Split}) {
+      run.forward(batches[0]);
+      run.backward(batches[0], true, kind);
+    }
+  };
+  work();
+  const std::uint64_t before = allocationsSoFar();
+  work();
+  EXPECT_EQ(allocationsSoFar() - before, 0u);
+  void *volatile kept = std::malloc(1); // the counter counts
+  std::free(kept);
+  EXPECT_EQ(allocationsSoFar() - before, 1u);
+}
+
+TEST_P(StageTest, UpdatesAllocateNothing) {
+  ModelRun run(config, 1, kCaps, kernels, 7);
+  run.forward(batches[0]);
+  run.backward(batches[0], true, Backward::Combined);
+  ModelRun::Part &part = run.parts[0];
+  std::vector<double> squares(part.spec.tensors.size());
+  const std::uint64_t before = allocationsSoFar();
+  scaleGradients(kernels, part.spec, 40, part.gradients.data());
+  squareNorms(kernels, part.spec, part.gradients.data(), squares.data());
+  optimize(kernels, part.spec, {0, 1e-3, 0.9, 0.999, 1e-8, 0.01, 1}, part.gradients.data(),
+           part.weights.data(), part.moments.data());
+  EXPECT_EQ(allocationsSoFar() - before, 0u);
+}
+
+TEST_P(StageTest, BothBuildsHaveTheSameBits) {
+  const Kernels *narrow = nativeKernelsFor(Isa::Avx2, GetParam());
+  const Kernels *wide = nativeKernelsFor(Isa::Avx512, GetParam());
+  if (!narrow || !wide)
+    GTEST_SKIP() << "this machine runs only one build";
+  ModelRun first(config, 2, kCaps, *narrow, 7), second(config, 2, kCaps, *wide, 7);
+  for (int step = 0; step < 3; ++step)
+    EXPECT_EQ(first.step(batches, Backward::Combined), second.step(batches, Backward::Split));
+  EXPECT_EQ(first.weights(), second.weights());
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, StageTest, testing::Values(DataType::Float32, DataType::Float64),
+                         [](const auto &info) { return nameOf(info.param); });
+
+} // namespace
+} // namespace vime
