@@ -78,6 +78,7 @@ private:
 /// `error[J0012]: …` with source line and caret as rustc draws them; an empty line between two findings. A file that
 /// `sources` lacks gives the place without the line.
 class SourceCache; // Diagnostics/SourceCache.h
+std::string renderText(const Finding &finding, const SourceCache &sources, bool colour = false);
 std::string renderText(const Findings &findings, const SourceCache &sources, bool colour = false);
 /// One JSON object: {"format": "vime-diagnostics", "format_version": 1, "errors": [{code, message, file, line, column,
 /// length, label, notes: [{text, file?, line?, column?, length?, rank?, action?, end?}], help, rendered}]}.

@@ -1,0 +1,168 @@
+// complete: defaults, derived values, and what is missing.
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "compiler/Frontend/Draft.h"
+#include "schedules/Registry.h"
+
+namespace vime {
+
+namespace {
+
+using Derived = std::optional<std::pair<Value, Origin>>;
+
+class Completion {
+public:
+  explicit Completion(Draft &draft) : draft(draft) {}
+
+  void run() {
+    for (const FieldSpec &field : fieldTable())
+      for (const std::string &path : pathsOf(field))
+        fill(field, path);
+    if (draft.job.models.empty() && draft.isStated("models") && !draft.isSpoiled("models"))
+      draft.error(JobCode::MissingKey, "`models` has no model", draft.keySpan("models"), "expected a name and its sizes");
+    for (const auto &[section, keys] : missingSections)
+      reportSection(section, keys);
+  }
+
+private:
+  /// The paths that a row stands for in this job: one, or one for each model that has it.
+  std::vector<std::string> pathsOf(const FieldSpec &field) const {
+    if (field.isLater() || field.type == FieldType::Section)
+      return {};
+    if (modelNameIn(field.path).empty())
+      return {std::string(field.path)};
+    std::vector<std::string> paths;
+    for (const Job::NamedModel &model : draft.job.models)
+      if (field.key() == "family" || hasField(model, field))
+        paths.push_back("models." + model.name + '.' + std::string(field.key()));
+    if (draft.job.models.empty() && field.key() == "family" && !draft.isStated("models"))
+      paths.push_back(std::string(field.path));
+    return paths;
+  }
+
+  bool hasField(const Job::NamedModel &model, const FieldSpec &field) const {
+    return draft.isKnown("models." + model.name + ".family") &&
+           (field.family.empty() || draft.isFamily(model, field.family));
+  }
+
+  void fill(const FieldSpec &field, const std::string &path) {
+    if (draft.isKnown(path) || draft.isSpoiled(path))
+      return;
+    if (!field.fallback.empty())
+      return draft.store(field, path, std::get<Value>(parseValue(field, field.fallback)),
+                         {.kind = OriginKind::Default, .span = draft.keySpan(path)});
+    if (!field.derivedFrom.empty()) {
+      if (auto derived = derive(path)) {
+        derived->second.kind = OriginKind::Derived;
+        return draft.store(field, path, derived->first, derived->second);
+      }
+      return draft.spoil(path);
+    }
+    if (!field.optional)
+      missing(path);
+  }
+
+  Derived derive(const std::string &path) const {
+    if (path == "name")
+      return fileName();
+    if (path == "roles.actor.ranks")
+      return allRanks();
+    if (path == "roles.actor.parallel.pp")
+      return draft.isKnown("roles.actor.ranks")
+                 ? from(std::uint64_t{draft.job.actor.ranks.value}, {"roles.actor.ranks"})
+                 : std::nullopt;
+    if (path == "pipeline.chunks")
+      return usualChunks();
+    if (path == "pipeline.memory_limit")
+      return from(draft.job.cluster.memory.value, {"cluster.memory"});
+    const std::string model(sectionOf(path));
+    if (path.ends_with(".kv_heads"))
+      return from(std::uint64_t{configOf(model).heads}, {model + ".heads"});
+    return headWidth(model);
+  }
+
+  Derived fileName() const {
+    std::string name = std::filesystem::path(draft.job.file).stem().string();
+    for (char &letter : name)
+      if (!std::isalnum(static_cast<unsigned char>(letter)) && letter != '_' && letter != '-' && letter != '.')
+        letter = '-';
+    return std::pair(Value(name.empty() ? "job" : name.substr(0, 100)),
+                     Origin{.span = draft.keySpan(""), .from = "the file's name"});
+  }
+
+  Derived allRanks() const {
+    return from(RankRange{.first = 0, .count = draft.job.cluster.ranks.value}, {"cluster.ranks"});
+  }
+
+  Derived usualChunks() const {
+    const Order *order = findOrder(draft.job.pipeline.schedule.value);
+    return order ? from(static_cast<std::uint64_t>(order->chunks.usual), {"pipeline.schedule"}) : std::nullopt;
+  }
+
+  // Heads that do not divide are reported by the rules.
+  Derived headWidth(const std::string &model) const {
+    const ModelConfig &config = configOf(model);
+    if (config.heads == 0 || config.hidden % config.heads != 0)
+      return std::nullopt;
+    return from(std::uint64_t{config.hidden / config.heads}, {model + ".hidden", model + ".heads"});
+  }
+
+  const ModelConfig &configOf(const std::string &model) const { return draft.model(modelNameIn(model + "."))->config; }
+
+  /// Nothing if one of the sources is not known. The place is that of the first source.
+  Derived from(Value value, std::initializer_list<std::string> sources) const {
+    if (!draft.areKnown(sources))
+      return std::nullopt;
+    Origin origin{.span = draft.origin(*sources.begin()).span};
+    for (const std::string &source : sources)
+      origin.from += (origin.from.empty() ? "" : ", ") + source;
+    return std::pair(std::move(value), std::move(origin));
+  }
+
+  // A section that is missing is one error, whatever it should contain.
+  void missing(const std::string &path) {
+    draft.spoil(path);
+    std::string outermost = path;
+    for (std::string_view section = sectionOf(path); !section.empty(); section = sectionOf(section))
+      if (!draft.isStated(std::string(section)))
+        outermost = section;
+    if (outermost != path)
+      return remember(outermost, path);
+    const std::string section(sectionOf(path));
+    if (path == "version")
+      draft.error(JobCode::Version, "`version` is missing", draft.keySpan(""), "a job starts with its version").withHelp("add `version: 1`");
+    else
+      draft.error(JobCode::MissingKey, '`' + path + "` is missing", draft.keySpan(section))
+          .note('`' + path + "` says: " + std::string(findField(path)->sentence));
+  }
+
+  void remember(const std::string &section, const std::string &path) {
+    const auto found = std::find_if(missingSections.begin(), missingSections.end(),
+                                    [&](const auto &entry) { return entry.first == section; });
+    if (found == missingSections.end())
+      missingSections.push_back({section, {path}});
+    else
+      found->second.push_back(path);
+  }
+
+  void reportSection(const std::string &section, const std::vector<std::string> &keys) {
+    std::string list;
+    for (const std::string &key : keys)
+      list += (list.empty() ? "" : ", ") + ('`' + key + '`');
+    draft.error(JobCode::MissingKey, "section `" + section + "` is missing", draft.keySpan(section))
+        .note('`' + section + "` says: " + std::string(findField(section)->sentence))
+        .note(section == "models" ? "a job needs a model" : "a job needs " + list);
+  }
+
+  Draft &draft;
+  std::vector<std::pair<std::string, std::vector<std::string>>> missingSections; // in table order
+};
+
+} // namespace
+
+void complete(Draft &draft) { Completion(draft).run(); }
+
+} // namespace vime

@@ -1,0 +1,196 @@
+// readJob: a document, section by section along the field table.
+#include "compiler/Frontend/ReadJob.h"
+
+#include <filesystem>
+
+#include "compiler/Diagnostics/Utf8.h"
+#include "compiler/Frontend/Checkpoint.h"
+#include "compiler/Frontend/Document.h"
+#include "compiler/Frontend/Draft.h"
+#include "compiler/Frontend/UnknownKey.h"
+
+namespace vime {
+
+namespace {
+
+std::string inBackticks(std::string_view text) { return '`' + printable(text) + '`'; }
+
+class SectionReader {
+public:
+  explicit SectionReader(Draft &draft) : draft(draft) {}
+
+  void read(const Node &section, const std::string &path) {
+    for (const Entry &entry : section.entries) {
+      if (path == "models")
+        readModel(entry);
+      else
+        readEntry(path, entry);
+    }
+  }
+
+private:
+  void readModel(const Entry &entry) {
+    const FieldSpec &anyModel = *findField("models.NAME");
+    const FieldSpec name{.type = FieldType::Name};
+    if (std::holds_alternative<ValueProblem>(parseValue(name, entry.key)) || entry.key.find('.') != std::string::npos) {
+      draft.error(JobCode::Name, "a model cannot be named " + inBackticks(entry.key), entry.keySpan,
+                  "letters, digits, `_` and `-`");
+      return draft.spoil("models");
+    }
+    draft.job.models.push_back({.name = entry.key, .span = entry.keySpan});
+    readSection(anyModel, "models." + entry.key, entry);
+  }
+
+  void readEntry(const std::string &section, const Entry &entry) {
+    const FieldSpec *field = entry.key.find('.') == std::string::npos ? findField(join(section, entry.key)) : nullptr;
+    if (!field)
+      field = findAlias(section, entry.key);
+    if (!field)
+      return unknownKey(section, entry);
+    const std::string path = join(section, field->key());
+    if (field->isLater())
+      return laterKey(*field, path, entry);
+    if (draft.isStated(path))
+      return statedTwice(path, entry);
+    if (field->type == FieldType::Section)
+      return readSection(*field, path, entry);
+    draft.state(path, entry.keySpan);
+    readValue(*field, path, entry);
+  }
+
+  void readSection(const FieldSpec &field, const std::string &path, const Entry &entry) {
+    draft.state(path, entry.keySpan);
+    if (entry.value.broken)
+      draft.spoil(path);
+    if (entry.value.kind == Node::Kind::Mapping)
+      return read(entry.value, path);
+    if (!entry.value.broken)
+      draft.error(JobCode::NotASection,
+                  inBackticks(path) + (entry.value.kind == Node::Kind::Empty ? " is empty" : " is no mapping"),
+                  entry.value.span, "expected keys and values")
+          .note(inBackticks(path) + " says: " + std::string(field.sentence));
+    draft.spoil(path);
+  }
+
+  void readValue(const FieldSpec &field, const std::string &path, const Entry &entry) {
+    const Node &node = entry.value;
+    if (node.broken)
+      return draft.spoil(path);
+    if (const std::string problem = problemOfForm(field, node); !problem.empty()) {
+      Finding &finding = draft.error(JobCode::WrongType, inBackticks(path) + ' ' + problem, node.span);
+      if (node.quoted && isNumeric(field))
+        finding.withHelp("remove the quotes");
+      return draft.spoil(path);
+    }
+    const auto parsed = parseValue(field, node.text);
+    if (const auto *problem = std::get_if<ValueProblem>(&parsed))
+      return badValue(path, node, *problem);
+    draft.store(field, path, std::get<Value>(parsed), {.kind = OriginKind::Given, .span = node.span});
+  }
+
+  static bool isNumeric(const FieldSpec &field) {
+    return field.type == FieldType::Number || (field.type == FieldType::Count && field.unit.empty());
+  }
+
+  /// What is wrong with the kind of node, whatever its text says; empty if nothing.
+  static std::string problemOfForm(const FieldSpec &field, const Node &node) {
+    switch (node.kind) {
+    case Node::Kind::Empty:
+      return "has no value";
+    case Node::Kind::Mapping:
+      return "takes one value, not a mapping";
+    case Node::Kind::List:
+      if (field.type != FieldType::Pair)
+        return "takes one value, not a list";
+      for (const Node &item : node.items)
+        if (item.kind != Node::Kind::Scalar || item.quoted)
+          return "takes two plain numbers";
+      return {};
+    case Node::Kind::Scalar:
+      break;
+    }
+    if (field.type == FieldType::Pair)
+      return "takes a list of two numbers, as in " + std::string(field.fallback);
+    if (node.quoted && isNumeric(field))
+      return "takes a number, and what is in quotes is text";
+    const bool isNull = !node.quoted && (node.text == "null" || node.text == "Null" || node.text == "NULL");
+    if (isNull && field.type != FieldType::Word)
+      return "has no value: `null` is nothing";
+    return {};
+  }
+
+  void badValue(const std::string &path, const Node &node, const ValueProblem &problem) {
+    if (path == "version")
+      draft.error(JobCode::Version, "version " + inBackticks(node.text) + " of the job format is unknown", node.span, "this program reads version 1");
+    else
+      draft.error(problem.code, inBackticks(path) + ' ' + problem.message, node.span, problem.label)
+          .withHelp(problem.help);
+    draft.spoil(path);
+  }
+
+  void laterKey(const FieldSpec &field, const std::string &path, const Entry &entry) {
+    draft
+        .error(JobCode::LaterKey,
+               inBackticks(path) + " asks for something vime cannot do yet: " + std::string(field.later), entry.keySpan,
+               "not there yet")
+        .withHelp("leave it out");
+  }
+
+  void statedTwice(const std::string &path, const Entry &entry) {
+    draft.error(JobCode::DuplicateKey, inBackticks(path) + " is stated twice", entry.keySpan,
+                inBackticks(entry.key) + " is another name for it")
+        .note("the first one is here", draft.keySpan(path))
+        .withHelp("keep one of them");
+  }
+
+  void unknownKey(const std::string &section, const Entry &entry) {
+    const std::string where = section.empty() ? "a job" : inBackticks(section);
+    Finding &finding = draft.error(JobCode::UnknownKey, "unknown key " + inBackticks(entry.key) + " in " + where,
+                                   entry.keySpan, "not a key of " + where);
+    finding.withHelp(helpForUnknownKey(section, entry.key));
+    if (finding.help.empty())
+      finding.note("the keys of " + where + " are " + keyList(section));
+  }
+
+  static std::string keyList(std::string_view section) {
+    std::string list;
+    for (const std::string_view key : keysOf(section))
+      list += (list.empty() ? "" : ", ") + inBackticks(key);
+    return list;
+  }
+
+  Draft &draft;
+};
+
+} // namespace
+
+std::optional<Job> readJob(std::string_view text, const std::string &file, Findings &findings) {
+  const std::size_t before = findings.size();
+  if (!checkText(text, file, findings))
+    return std::nullopt;
+  const std::optional<Node> root = readDocument(text, file, findings);
+  if (!root)
+    return std::nullopt;
+  Draft draft(file, findings);
+  if (root->kind != Node::Kind::Mapping) {
+    const bool empty = root->kind == Node::Kind::Empty;
+    draft.error(empty ? JobCode::EmptyFile : JobCode::NotASection, empty ? "the job is empty" : "a job is a mapping of sections",
+                root->span, empty ? "" : "expected `version: 1`")
+        .withHelp("start with `version: 1`; a small job: examples/text-1f1b/job.yaml");
+    return std::nullopt;
+  }
+  if (!root->entries.empty())
+    draft.state("", root->entries.front().keySpan);
+  SectionReader(draft).read(*root, "");
+  readCheckpoints(draft);
+  complete(draft);
+  checkRules(draft);
+  return findings.size() == before ? std::optional(std::move(draft.job)) : std::nullopt;
+}
+
+std::string pathFromJob(const std::string &jobFile, const std::string &path) {
+  const std::filesystem::path stated(path);
+  return stated.is_absolute() ? path : (std::filesystem::path(jobFile).parent_path() / stated).string();
+}
+
+} // namespace vime
