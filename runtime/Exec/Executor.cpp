@@ -1,0 +1,180 @@
+#include "runtime/Exec/Executor.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "runtime/Plan/Describe.h"
+#include "runtime/Transport/Ends.h"
+
+namespace vime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::hours kForever{24 *
+                                      365}; // our own threads have no deadline: only peers have
+
+Status stopped() { return Status(StatusCode::Interrupted, "stopped because the run is over"); }
+
+bool hasWorker(plan::LaneKind kind) {
+  return kind == plan::LaneKind::Host || kind == plan::LaneKind::Io;
+}
+
+} // namespace
+
+Executor::Executor(RankState &state, ResolvedProgram resolved, Sleeper &sleeper,
+                   std::uint64_t finishedBefore)
+    : state(state), program(std::move(resolved)), sleeper(sleeper),
+      lanes(state.program.lanes.size()) {
+  const std::vector<std::uint32_t> ends = endsOfLanes(state.program);
+  for (std::size_t index = 0; index < lanes.size(); ++index) {
+    LaneState &lane = lanes[index];
+    lane.end = ends[index];
+    if (hasWorker(state.program.lanes[index].kind)) {
+      lane.worker = std::make_unique<Worker>(state, sleeper);
+      lane.finished = &lane.worker->finished();
+    } else if (lane.end != kNoEnd) {
+      lane.finished = &state.transport->finished(lane.end);
+      lane.dispatched = finishedBefore;
+    }
+  }
+}
+
+Status Executor::run() {
+  state.counters.since = Clock::now();
+  std::uint32_t next = 0;
+  for (const plan::Loop &loop : state.program.loops) {
+    if (Status status = runRange(next, loop.begin); !status.ok())
+      return status;
+    for (iteration = 0; iteration < loop.trips; ++iteration)
+      if (Status status = runRange(loop.begin, loop.end); !status.ok())
+        return status;
+    iteration = 0;
+    next = loop.end;
+  }
+  if (Status status = runRange(next, static_cast<std::uint32_t>(program.instructions.size()));
+      !status.ok())
+    return status;
+  return drain();
+}
+
+Status Executor::runRange(std::uint32_t begin, std::uint32_t end) {
+  for (std::uint32_t index = begin; index < end; ++index)
+    if (Status status = dispatch(program.instructions[index]); !status.ok())
+      return status;
+  return Status();
+}
+
+Status Executor::dispatch(const Instruction &instruction) {
+  if (Status status = awaitAll(instruction); !status.ok())
+    return explain(std::move(status), instruction, "waiting to start");
+  const std::uint32_t microbatch = instruction.moves ? move(instruction) : instruction.microbatch;
+  LaneState &lane = lanes[instruction.lane];
+  ++state.counters.actions;
+  if (!isEmptyMicrobatch(instruction, microbatch))
+    if (Status status = perform(instruction); !status.ok())
+      return explain(std::move(status), instruction, "in");
+  ++lane.dispatched; // a skipped action counts too: waits are relative
+  if (instruction.flags & plan::kHostBlocking)
+    if (Status status = awaitLane(instruction.lane, lane.dispatched); !status.ok())
+      return explain(std::move(status), instruction, "waiting for the end of");
+  return Status();
+}
+
+Status Executor::perform(const Instruction &instruction) {
+  if (instruction.timed)
+    return performTimed(instruction);
+  Worker *worker = lanes[instruction.lane].worker.get();
+  if (!worker)
+    return instruction.routine(state, instruction);
+  return worker->push(instruction) ? Status() : stopped();
+}
+
+Status Executor::performTimed(const Instruction &instruction) {
+  const Clock::time_point start = Clock::now();
+  Status status = instruction.routine(state, instruction);
+  state.counters.computeNanoseconds += static_cast<std::uint64_t>((Clock::now() - start).count());
+  return status;
+}
+
+Status Executor::awaitAll(const Instruction &instruction) {
+  for (const plan::Wait wait : instruction.waits) {
+    if (wait.empty())
+      break;
+    const LaneState &lane = lanes[wait.lane()];
+    const auto distance = static_cast<std::uint64_t>(wait.distance());
+    if (distance > lane.dispatched)
+      continue; // reaches back to before the first action
+    const std::uint64_t count = lane.dispatched + 1 - distance;
+    if (lane.finished->load(std::memory_order_acquire) >= count)
+      continue;
+    if (Status status = awaitLane(wait.lane(), count); !status.ok())
+      return status;
+  }
+  return sleeper.interrupted()
+             ? stopped()
+             : Status(); // also a rank that never blocks must notice the end of the run
+}
+
+Status Executor::awaitLane(std::uint32_t index, std::uint64_t count) {
+  const LaneState &lane = lanes[index];
+  if (lane.finished->load(std::memory_order_acquire) >= count)
+    return Status();
+  if (lane.end != kNoEnd && !sleeper.interrupted())
+    return state.transport->await(lane.end, count);
+  return sleeper.await(*lane.finished, count, kForever) == Sleeper::Outcome::Reached ? Status()
+                                                                                     : stopped();
+}
+
+Status Executor::drain() {
+  for (std::uint32_t index = 0; index < lanes.size(); ++index)
+    if (lanes[index].finished)
+      if (Status status = awaitLane(index, lanes[index].dispatched); !status.ok())
+        return explain(std::move(status), "at the end of its program");
+  return Status();
+}
+
+bool Executor::isEmptyMicrobatch(const Instruction &instruction, std::uint32_t microbatch) const {
+  // Transfers of an empty microbatch are not skipped but have no bytes: both ends count them alike.
+  return (instruction.flags & plan::kSkipIfEmpty) != 0 && !lanes[instruction.lane].finished &&
+         state.header && state.header->tokens()[microbatch] == 0;
+}
+
+std::uint32_t Executor::move(const Instruction &instruction) {
+  const plan::Action &action = state.program.actions[instruction.action];
+  const std::uint32_t microbatch = action.microbatch + action.step * iteration;
+  const auto first = static_cast<std::uint32_t>(instruction.operands - program.addresses.data());
+  auto operand = std::lower_bound(
+      program.moving.begin(), program.moving.end(), first,
+      [](const MovingOperand &moving, std::uint32_t at) { return moving.address < at; });
+  for (; operand != program.moving.end() && operand->address < first + action.operandCount;
+       ++operand)
+    program.addresses[operand->address] =
+        operand->first + operand->stride * (microbatch % operand->count);
+  program.instructions[instruction.action].microbatch = microbatch;
+  return microbatch;
+}
+
+Status Executor::explain(Status status, const Instruction &instruction,
+                         const char *relation) const {
+  return explain(std::move(status), fmt::format("{} {}", relation, nameOf(instruction)));
+}
+
+Status Executor::explain(Status status, const std::string &where) const {
+  // The failure of a worker of ours comes before its consequences here.
+  for (const LaneState &lane : lanes)
+    if (const Instruction *failed = lane.worker ? lane.worker->failedAt() : nullptr)
+      return Status(lane.worker->status().code(),
+                    fmt::format("rank {} in {}: {}", state.rank, nameOf(*failed),
+                                lane.worker->status().message()));
+  return Status(status.code(), fmt::format("rank {} {}: {}", state.rank, where, status.message()));
+}
+
+std::string Executor::nameOf(const Instruction &instruction) const {
+  const std::string action = plan::describe(state.plan, state.rank, instruction.action);
+  return fmt::format("action {} ({}), iteration {}", instruction.action, action, iteration);
+}
+
+} // namespace vime

@@ -1,0 +1,67 @@
+// Executor: runs one rank's program in dispatch order.
+//
+//   Executor executor(state, std::move(*resolved), sleeper);
+//   Status status = executor.run();
+//
+// Compute runs inline, transfers are posted and awaited only by who needs them, host and io lanes
+// have a thread each. C2 guarantees that whatever an action waits for has a smaller time, here and
+// on every peer, so that blocking in this loop cannot close a cycle. In steady state: no heap, no
+// lock, no string, and no system call for an action whose waits are satisfied.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/Base/Status.h"
+#include "runtime/Exec/RankState.h"
+#include "runtime/Exec/Resolve.h"
+#include "runtime/Exec/Worker.h"
+#include "runtime/Transport/Sleeper.h"
+
+namespace vime {
+
+class Executor {
+public:
+  /// One for the lifetime of a run. `finishedBefore`: transfers of every end that were done before
+  /// the program starts.
+  Executor(RankState &state, ResolvedProgram program, Sleeper &sleeper,
+           std::uint64_t finishedBefore);
+
+  /// The whole program, until every lane is drained. A failure says which action, stage and
+  /// microbatch it was, and which peer was waited for. The caller then aborts the transport, so
+  /// that the other ranks stop too.
+  Status run();
+
+private:
+  /// A timeline: what was handed to the lane, and how much of it has finished.
+  struct LaneState {
+    std::uint64_t dispatched = 0;
+    const std::atomic<std::uint64_t> *finished = nullptr; // null: runs inline
+    std::uint32_t end = 0;                                // of a channel or group
+    std::unique_ptr<Worker> worker;                       // of a host or io lane
+  };
+
+  Status runRange(std::uint32_t begin, std::uint32_t end);
+  Status dispatch(const Instruction &instruction);
+  Status perform(const Instruction &instruction);
+  Status performTimed(const Instruction &instruction);
+  Status awaitAll(const Instruction &instruction);
+  Status awaitLane(std::uint32_t lane, std::uint64_t count);
+  Status drain();
+  bool isEmptyMicrobatch(const Instruction &instruction, std::uint32_t microbatch) const;
+  std::uint32_t move(const Instruction &instruction);
+  Status explain(Status status, const Instruction &instruction, const char *relation) const;
+  Status explain(Status status, const std::string &where) const;
+  std::string nameOf(const Instruction &instruction) const;
+
+  RankState &state;
+  ResolvedProgram program;
+  Sleeper &sleeper;
+  std::vector<LaneState> lanes;
+  std::uint32_t iteration = 0; // of the loop around the present action
+};
+
+} // namespace vime

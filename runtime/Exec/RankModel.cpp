@@ -1,0 +1,83 @@
+#include "runtime/Exec/RankModel.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "kernels/Native.h"
+#include "runtime/Plan/Describe.h"
+
+namespace vime {
+namespace {
+
+/// Tensors of every stage, and the place of its first square among those of all ranks.
+struct StageSquares {
+  std::uint32_t tensors = 0, place = 0;
+};
+
+std::uint32_t tensorCount(const plan::Plan &plan, const plan::LocalStage &local) {
+  const plan::Model &model = plan.models[local.model];
+  return static_cast<std::uint32_t>(
+      stageSpec(model.config, model.stages[local.stage], capsOf(plan.data)).tensors.size());
+}
+
+/// Every rank contributes as many squares as the one with the most tensors has; the rest stays
+/// zero.
+std::vector<StageSquares> squaresOfStages(const plan::Plan &plan) {
+  std::vector<StageSquares> squares(plan.models.front().stages.size());
+  std::vector<std::uint32_t> placeInRank(squares.size());
+  std::uint32_t contribution = 0;
+  for (const std::uint32_t program : plan.programOf) {
+    std::uint32_t ofRank = 0;
+    for (const plan::LocalStage &local : plan.programs[program].stages) {
+      squares[local.stage].tensors = tensorCount(plan, local);
+      placeInRank[local.stage] = ofRank;
+      ofRank += squares[local.stage].tensors;
+    }
+    contribution = std::max(contribution, ofRank);
+  }
+  for (std::uint32_t rank = 0; rank < plan.programOf.size(); ++rank)
+    for (const plan::LocalStage &local : plan.programs[plan.programOf[rank]].stages)
+      squares[local.stage].place = rank * contribution + placeInRank[local.stage];
+  return squares;
+}
+
+} // namespace
+
+MicrobatchCaps capsOf(const plan::DataSettings &data) {
+  return {.tokens = data.sequence * data.samples,
+          .segments = data.samples,
+          .segmentTokens = data.sequence};
+}
+
+std::string pathFrom(const std::string &base, const std::string &path) {
+  return path.empty() ? path : (std::filesystem::path(base) / path).lexically_normal().string();
+}
+
+StatusOr<RankModel> makeRankModel(const plan::Plan &plan, std::uint32_t rank,
+                                  const std::string &base) {
+  RankModel result;
+  const plan::Model &model = plan.models.front();
+  result.kernels = nativeKernels(model.config.type);
+  if (!result.kernels)
+    return Status(StatusCode::Unacceptable, nativeRefusal(model.config.type));
+  std::uint32_t square = 0;
+  for (const plan::LocalStage &local : plan::programOf(plan, rank)->stages) {
+    const StageRange range = model.stages[local.stage];
+    StatusOr<std::unique_ptr<Stage>> stage =
+        makeStage(model.config, range, capsOf(plan.data), *result.kernels);
+    if (!stage.ok())
+      return stage.status();
+    result.stages.push_back({model.config, local.stage,
+                             stageSpec(model.config, range, capsOf(plan.data)), std::move(*stage),
+                             square});
+    square += static_cast<std::uint32_t>(result.stages.back().spec.tensors.size());
+  }
+  for (const StageSquares &stage : squaresOfStages(plan))
+    for (std::uint32_t tensor = 0; tensor < stage.tensors; ++tensor)
+      result.normOrder.push_back(stage.place + tensor);
+  result.checkpoint = pathFrom(base, model.checkpoint);
+  result.exportTo = pathFrom(base, plan.run.exportTo);
+  return result;
+}
+
+} // namespace vime

@@ -1,0 +1,52 @@
+// What the routines of one rank work on. Everything is set up before the first action; nothing here
+// grows while running.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/Plan/Plan.h"
+#include "runtime/Plan/StepHeader.h"
+#include "runtime/Transport/Transport.h"
+
+namespace vime {
+
+class Coordinator;
+struct RankModel;
+
+/// Bytes of the messages of a lane.
+struct MessageSize {
+  std::uint64_t fixed = 0, perToken = 0;
+};
+
+/// Counters since the last `measure`. Touched by the dispatcher only.
+struct Counters {
+  std::uint64_t computeNanoseconds = 0;
+  std::uint64_t actions = 0;
+  std::chrono::steady_clock::time_point since{};
+};
+
+struct RankState {
+  const plan::Plan &plan;
+  const plan::Program &program;
+  const plan::Layout &layout;
+  std::uint32_t rank = 0;
+  Transport *transport = nullptr;
+  RankModel *model = nullptr;         // stages and kernels
+  Coordinator *coordinator = nullptr; // on rank 0
+  const plan::StepHeader *header =
+      nullptr; // the buffer that `decide` or the broadcast fills; null if the plan has none
+  std::vector<MessageSize> messages; // by lane
+  Counters counters;
+};
+
+/// The buffer behind an operand of an action.
+inline const plan::Buffer &operandBuffer(const RankState &state, std::uint32_t action,
+                                         std::uint32_t operand) {
+  return state.layout
+      .buffers[state.program.operands[state.program.actions[action].operands + operand]];
+}
+
+} // namespace vime

@@ -1,0 +1,56 @@
+#include "runtime/Exec/RoutineTable.h"
+
+#include "runtime/Exec/Routines/Routines.h"
+
+namespace vime {
+namespace {
+
+using plan::Opcode;
+
+struct Entry {
+  Opcode opcode;
+  Routine routine;
+};
+
+constexpr Entry kPlain[] = {
+    {Opcode::Send, routines::send},           {Opcode::Receive, routines::receive},
+    {Opcode::Broadcast, routines::broadcast}, {Opcode::Gather, routines::gather},
+    {Opcode::AllGather, routines::allGather}, {Opcode::Copy, routines::copy},
+    {Opcode::Join, routines::join},           {Opcode::Measure, routines::measure},
+};
+
+constexpr Entry kTraining[] = {
+    {Opcode::Forward, routines::forward},
+    {Opcode::Loss, routines::loss},
+    {Opcode::Backward, routines::backward},
+    {Opcode::BackwardInput, routines::backwardInput},
+    {Opcode::BackwardWeight, routines::backwardWeight},
+    {Opcode::Initialize, routines::initialize},
+    {Opcode::ScaleGradients, routines::scaleGradients},
+    {Opcode::SquareNorm, routines::squareNorm},
+    {Opcode::Clip, routines::clip},
+    {Opcode::Optimize, routines::optimize},
+    {Opcode::Decide, routines::decide},
+    {Opcode::Load, routines::load},
+    {Opcode::Report, routines::report},
+    {Opcode::ExportShard, routines::exportShard},
+    {Opcode::ExportCommit, routines::exportCommit},
+};
+
+} // namespace
+
+RoutineTable plainRoutines() {
+  RoutineTable table;
+  for (const Entry &entry : kPlain)
+    table[plan::code(entry.opcode)] = entry.routine;
+  return table;
+}
+
+RoutineTable trainingRoutines() {
+  RoutineTable table = plainRoutines();
+  for (const Entry &entry : kTraining)
+    table[plan::code(entry.opcode)] = entry.routine;
+  return table;
+}
+
+} // namespace vime

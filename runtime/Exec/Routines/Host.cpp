@@ -1,0 +1,111 @@
+// What the coordinator does between steps, and the export.
+#include <fmt/format.h>
+
+#include "runtime/Exec/Coordinator.h"
+#include "runtime/Exec/RankModel.h"
+#include "runtime/Exec/RankState.h"
+#include "runtime/Exec/Routines/Routines.h"
+#include "runtime/Model/HuggingFace.h"
+
+namespace vime::routines {
+namespace {
+
+template <typename Value>
+Value *slotAs(const RankState &state, const Instruction &instruction, std::uint32_t operand,
+              std::uint32_t microbatch) {
+  const plan::Buffer &buffer = operandBuffer(state, instruction.action, operand);
+  return reinterpret_cast<Value *>(instruction.operands[operand] +
+                                   buffer.stride * (microbatch % buffer.count));
+}
+
+/// Of all ranks together.
+std::uint64_t tensorsOf(const plan::Plan &plan) {
+  const plan::Model &model = plan.models.front();
+  std::uint64_t tensors = 0;
+  for (const StageRange &range : model.stages)
+    for (const TensorSpec &tensor : stageSpec(model.config, range, capsOf(plan.data)).tensors)
+      tensors += tensor.sources.size();
+  return tensors;
+}
+
+} // namespace
+
+Status decide(RankState &state, const Instruction &instruction) {
+  const plan::DataSettings &data = state.plan.data;
+  auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
+  header.step = state.coordinator->nextStep();
+  header.microbatches = data.microbatches;
+  header.reserved = 0;
+  header.learningRate = state.plan.optimizer.learningRate;
+  header.denominator = 0;
+  for (std::uint32_t microbatch = 0; microbatch < data.microbatches; ++microbatch) {
+    header.tokens()[microbatch] = data.sequence * data.samples;
+    header.denominator +=
+        data.sequence * data.samples; // in a text every token has a label: the next one
+  }
+  return Status();
+}
+
+Status load(RankState &state, const Instruction &instruction) {
+  const auto &header = *reinterpret_cast<const plan::StepHeader *>(instruction.operands[0]);
+  for (std::uint32_t microbatch = 0; microbatch < header.microbatches; ++microbatch)
+    if (Status status = state.coordinator->text().fill(
+            header.step, microbatch, slotAs<std::int32_t>(state, instruction, 1, microbatch),
+            slotAs<std::int32_t>(state, instruction, 2, microbatch),
+            slotAs<std::int32_t>(state, instruction, 3, microbatch));
+        !status.ok())
+      return status;
+  return Status();
+}
+
+Status report(RankState &state, const Instruction &instruction) {
+  const auto &header = *reinterpret_cast<const plan::StepHeader *>(instruction.operands[0]);
+  const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[2]);
+  StepRecord record{.step = header.step,
+                    .gradientNorm = scalars.gradientNorm,
+                    .learningRate = header.learningRate};
+  for (std::uint32_t microbatch = 0; microbatch < header.microbatches;
+       ++microbatch) { // ascending: always the same sum
+    record.loss += *slotAs<const double>(state, instruction, 1, microbatch);
+    record.tokens += header.tokens()[microbatch];
+  }
+  if (header.denominator > 0)
+    record.loss /= header.denominator;
+  state.coordinator->observer().stepFinished(
+      record, {reinterpret_cast<const plan::RankStats *>(instruction.operands[3]),
+               state.plan.mesh.ranks()});
+  return Status();
+}
+
+Status exportShard(RankState &state, const Instruction &instruction) {
+  const RankStage &stage = state.model->stages[instruction.stage];
+  const StatusOr<std::uint64_t> tensors = vime::exportShard(
+      state.model->exportTo, stage.config, stage.spec, stage.index,
+      static_cast<std::uint32_t>(state.plan.models.front().stages.size()), instruction.operands[0]);
+  if (!tensors.ok())
+    return tensors.status();
+  reinterpret_cast<plan::RankStats *>(instruction.operands[1])->exportedTensors += *tensors;
+  return Status();
+}
+
+Status exportCommit(RankState &state, const Instruction &instruction) {
+  const auto *stats = reinterpret_cast<const plan::RankStats *>(instruction.operands[0]);
+  std::uint64_t written = 0;
+  for (std::uint32_t rank = 0; rank < state.plan.mesh.ranks(); ++rank)
+    written += stats[rank].exportedTensors;
+  if (const std::uint64_t expected = tensorsOf(state.plan); written != expected)
+    return Status(StatusCode::Internal,
+                  fmt::format("the ranks wrote {} tensors of {}", written, expected));
+  const plan::Model &model = state.plan.models.front();
+  std::vector<StageSpec> specs;
+  for (const StageRange &range : model.stages)
+    specs.push_back(stageSpec(model.config, range, capsOf(state.plan.data)));
+  if (Status status =
+          vime::exportCommit(state.model->exportTo, model.config, specs, state.plan.data.sequence);
+      !status.ok())
+    return status;
+  state.coordinator->observer().exported();
+  return Status();
+}
+
+} // namespace vime::routines

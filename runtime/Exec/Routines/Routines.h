@@ -1,0 +1,42 @@
+// Routines by family; the table that joins them to opcodes is RoutineTable.cpp. Operands stand in
+// the order of runtime/Plan/Opcode.cpp.
+#pragma once
+
+#include "runtime/Exec/Instruction.h"
+
+namespace vime::routines {
+
+// Compute.cpp: tasks of a stage.
+Status forward(RankState &state, const Instruction &instruction);
+Status loss(RankState &state, const Instruction &instruction);
+Status backward(RankState &state, const Instruction &instruction);
+Status backwardInput(RankState &state, const Instruction &instruction);
+Status backwardWeight(RankState &state, const Instruction &instruction);
+
+// Transfer.cpp: posts, never waits.
+Status send(RankState &state, const Instruction &instruction);
+Status receive(RankState &state, const Instruction &instruction);
+Status broadcast(RankState &state, const Instruction &instruction);
+Status gather(RankState &state, const Instruction &instruction);
+Status allGather(RankState &state, const Instruction &instruction);
+
+// Update.cpp: parameters, once per step.
+Status initialize(RankState &state, const Instruction &instruction);
+Status scaleGradients(RankState &state, const Instruction &instruction);
+Status squareNorm(RankState &state, const Instruction &instruction);
+Status clip(RankState &state, const Instruction &instruction);
+Status optimize(RankState &state, const Instruction &instruction);
+
+// Host.cpp: the coordinator, and files.
+Status decide(RankState &state, const Instruction &instruction);
+Status load(RankState &state, const Instruction &instruction);
+Status report(RankState &state, const Instruction &instruction);
+Status exportShard(RankState &state, const Instruction &instruction);
+Status exportCommit(RankState &state, const Instruction &instruction);
+
+// Control.cpp
+Status copy(RankState &state, const Instruction &instruction);
+Status join(RankState &state, const Instruction &instruction);
+Status measure(RankState &state, const Instruction &instruction);
+
+} // namespace vime::routines

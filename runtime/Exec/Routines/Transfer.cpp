@@ -1,0 +1,53 @@
+// Transfers and collectives: hand the bytes to the transport and go on.
+#include <fmt/format.h>
+
+#include "runtime/Exec/RankState.h"
+#include "runtime/Exec/Routines/Routines.h"
+
+namespace vime::routines {
+namespace {
+
+/// fixed + perToken × tokens of the microbatch: computed alike at both ends, no size travels.
+std::uint64_t bytesOf(const RankState &state, const Instruction &instruction) {
+  const MessageSize &size = state.messages[instruction.lane];
+  return size.perToken == 0
+             ? size.fixed
+             : size.fixed + size.perToken * state.header->tokens()[instruction.microbatch];
+}
+
+Status post(RankState &state, const Instruction &instruction, const void *source,
+            void *destination) {
+  const std::uint64_t bytes = bytesOf(state, instruction);
+  if (state.messages[instruction.lane].perToken != 0) // D2: the header's value is in range
+    if (const plan::Buffer &buffer = operandBuffer(state, instruction.action, 0);
+        bytes > buffer.bytes)
+      return Status(StatusCode::Unacceptable,
+                    fmt::format("the step header says {} tokens, {} bytes; the buffer has {}",
+                                state.header->tokens()[instruction.microbatch], bytes,
+                                buffer.bytes));
+  return state.transport->post(instruction.end, {source, destination, bytes});
+}
+
+} // namespace
+
+Status send(RankState &state, const Instruction &instruction) {
+  return post(state, instruction, instruction.operands[0], nullptr);
+}
+
+Status receive(RankState &state, const Instruction &instruction) {
+  return post(state, instruction, nullptr, instruction.operands[0]);
+}
+
+Status broadcast(RankState &state, const Instruction &instruction) {
+  return post(state, instruction, instruction.operands[0], instruction.operands[0]);
+}
+
+Status gather(RankState &state, const Instruction &instruction) {
+  return post(state, instruction, instruction.operands[0], instruction.operands[1]);
+}
+
+Status allGather(RankState &state, const Instruction &instruction) {
+  return post(state, instruction, instruction.operands[0], instruction.operands[1]);
+}
+
+} // namespace vime::routines

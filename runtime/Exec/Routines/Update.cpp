@@ -1,0 +1,79 @@
+// The update of the parameters, stage by stage, and the global norm between.
+#include "runtime/Model/Update.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/Exec/RankModel.h"
+#include "runtime/Exec/RankState.h"
+#include "runtime/Exec/Routines/Routines.h"
+#include "runtime/Model/HuggingFace.h"
+
+namespace vime::routines {
+namespace {
+
+const RankStage &stageOf(const RankState &state, const Instruction &instruction) {
+  return state.model->stages[instruction.stage];
+}
+
+const plan::StepHeader &headerAt(const std::byte *address) {
+  return *reinterpret_cast<const plan::StepHeader *>(address);
+}
+
+} // namespace
+
+Status initialize(RankState &state, const Instruction &instruction) {
+  const RankStage &stage = stageOf(state, instruction);
+  std::byte *weights = instruction.operands[0];
+  vime::initialize(*state.model->kernels, stage.spec, state.plan.run.seed, weights,
+                   instruction.operands[1]);
+  if (state.model->checkpoint.empty())
+    return Status();
+  return loadStage(state.model->checkpoint, stage.config, stage.spec, weights);
+}
+
+Status scaleGradients(RankState &state, const Instruction &instruction) {
+  vime::scaleGradients(*state.model->kernels, stageOf(state, instruction).spec,
+                       headerAt(instruction.operands[0]).denominator,
+                       instruction.operands[1]); // D6
+  return Status();
+}
+
+Status squareNorm(RankState &state, const Instruction &instruction) {
+  const RankStage &stage = stageOf(state, instruction);
+  squareNorms(*state.model->kernels, stage.spec, instruction.operands[0],
+              reinterpret_cast<double *>(instruction.operands[1]) + stage.firstSquare);
+  return Status();
+}
+
+Status clip(RankState &state, const Instruction &instruction) {
+  const auto *squares = reinterpret_cast<const double *>(instruction.operands[0]);
+  double sum = 0;
+  for (const std::uint32_t place :
+       state.model->normOrder) // the same order on every rank, for every number of ranks
+    sum += squares[place];
+  const double norm = std::sqrt(sum), largest = state.plan.optimizer.clip;
+  // As torch.nn.utils.clip_grad_norm_ has it, 1e-6 included.
+  const double factor = largest > 0 ? std::min(1.0, largest / (norm + 1e-6)) : 1.0;
+  *reinterpret_cast<plan::StepScalars *>(instruction.operands[1]) = {.gradientNorm = norm,
+                                                                     .clipFactor = factor};
+  return Status();
+}
+
+Status optimize(RankState &state, const Instruction &instruction) {
+  const plan::StepHeader &header = headerAt(instruction.operands[0]);
+  const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[1]);
+  const plan::OptimizerSettings &settings = state.plan.optimizer;
+  vime::optimize(*state.model->kernels, stageOf(state, instruction).spec,
+                 {.step = header.step,
+                  .learningRate = header.learningRate,
+                  .beta1 = settings.beta1,
+                  .beta2 = settings.beta2,
+                  .epsilon = settings.epsilon,
+                  .weightDecay = settings.weightDecay,
+                  .gradientScale = scalars.clipFactor},
+                 instruction.operands[2], instruction.operands[3], instruction.operands[4]);
+  return Status();
+}
+
+} // namespace vime::routines
