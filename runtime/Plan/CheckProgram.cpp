@@ -1,0 +1,212 @@
+#include "runtime/Plan/CheckParts.h"
+
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Names.h"
+#include "runtime/Plan/OperandRules.h"
+
+namespace vime::plan {
+namespace {
+
+constexpr std::uint8_t kKnownFlags = kSignalled | kGroupBegin | kGroupEnd | kHostBlocking | kSkipIfEmpty | kLastUse;
+
+/// Signatures by opcode: the search through the table is too slow for every action.
+class SignatureIndex {
+public:
+  SignatureIndex() {
+    for (const Signature &signature : signatures())
+      slots[slotOf(code(signature.opcode))] = &signature;
+  }
+  const Signature *find(std::uint16_t opcode) const {
+    const Signature *found = slots[slotOf(opcode)];
+    return found && code(found->opcode) == opcode ? found : nullptr;
+  }
+
+private:
+  static std::size_t slotOf(std::uint16_t opcode) { return (opcode >> 8 & 15) * 16 + (opcode & 15); }
+  std::array<const Signature *, 256> slots{};
+};
+
+class ProgramCheck {
+public:
+  ProgramCheck(const Plan &plan, std::uint32_t coordinate)
+      : plan(plan), coordinate(coordinate), program(*programOf(plan, coordinate)), layout(*layoutOf(plan, coordinate)) {}
+
+  Status run() {
+    if (Status status = checkLanes(); !status.ok())
+      return status;
+    if (Status status = checkLoops(); !status.ok())
+      return status;
+    return checkActions();
+  }
+
+private:
+  Status refuseLane(std::uint32_t lane, const char *problem) const {
+    return unacceptable(
+        fmt::format("rank {}: lane {} ({}) {}", coordinate, lane, describeLane(plan, coordinate, lane), problem));
+  }
+  Status refuseAction(std::uint32_t action, std::string_view problem) const {
+    return unacceptable(
+        fmt::format("rank {}: action {} ({}) {}", coordinate, action, describe(plan, coordinate, action), problem));
+  }
+
+  Status checkLanes() const;
+  const char *problemOf(const Lane &lane) const;
+  Status checkLoops() const;
+  Status checkActions() const;
+  const char *problemOf(const Action &action, const Signature &signature, std::uint32_t trips) const;
+  const char *problemOfWaits(const Action &action) const;
+  Status checkOperands(std::uint32_t index, const Signature &signature, const OperandRuleList &rules) const;
+
+  const Plan &plan;
+  std::uint32_t coordinate;
+  const Program &program;
+  const Layout &layout;
+};
+
+Status ProgramCheck::checkLanes() const {
+  if (program.lanes.empty() || program.lanes.size() > static_cast<std::size_t>(Wait::kMaxLanes))
+    return unacceptable(fmt::format("rank {} has {} lanes", coordinate, program.lanes.size()));
+  // One lane for each queue, channel end and group: two would promise no order between them.
+  std::set<std::tuple<LaneKind, Flow, std::uint32_t>> seen;
+  for (std::uint32_t index = 0; index < program.lanes.size(); ++index) {
+    const Lane &lane = program.lanes[index];
+    if (!isEnumerator(lane.kind) || (lane.kind == LaneKind::Compute) != (index == 0))
+      return refuseLane(index, "is of the wrong kind");
+    if (const char *problem = problemOf(lane))
+      return refuseLane(index, problem);
+    const bool transfers = lane.kind == LaneKind::Send || lane.kind == LaneKind::Receive;
+    const std::uint32_t other = transfers                         ? resolvePeer(plan.mesh, coordinate, lane.peer)
+                                : lane.kind == LaneKind::Group ? lane.group
+                                                                  : 0;
+    if (!seen.emplace(lane.kind, transfers ? lane.flow : Flow::Forward, other).second)
+      return refuseLane(index, "exists twice");
+  }
+  return Status();
+}
+
+const char *ProgramCheck::problemOf(const Lane &lane) const {
+  if (lane.kind == LaneKind::Group)
+    return lane.group < plan.groups.size() ? nullptr : "has no such group";
+  if (lane.kind != LaneKind::Send && lane.kind != LaneKind::Receive)
+    return nullptr;
+  if (!isEnumerator(lane.flow) || !isEnumerator(lane.message.type))
+    return "has an unknown flow or type";
+  const std::int64_t ranks = plan.mesh.pipeline, value = lane.peer.value;
+  if (lane.peer.axis != Axis::Pipeline || value >= ranks || (lane.peer.relative ? value <= -ranks : value < 0))
+    return "has no such peer";
+  if (resolvePeer(plan.mesh, coordinate, lane.peer) == coordinate)
+    return "leads to its own rank";
+  if (lane.slots < 1)
+    return "has no slots";
+  return nullptr;
+}
+
+Status ProgramCheck::checkLoops() const {
+  std::uint32_t before = 0;
+  std::int64_t time = 0;
+  std::set<std::uint32_t> ids;
+  for (const Loop &loop : program.loops) {
+    std::int64_t length = 0, end = 0;
+    if (loop.begin < before || loop.end <= loop.begin || loop.end > program.actions.size() || loop.trips < 1 ||
+        !ids.insert(loop.id).second)
+      return unacceptable(fmt::format("rank {}: loop {} does not fit its program", coordinate, loop.id));
+    if (loop.start < time || loop.period < 1 || __builtin_mul_overflow(loop.period, loop.trips, &length) ||
+        __builtin_add_overflow(loop.start, length, &end) || end > std::int64_t{1} << 62)
+      return unacceptable(fmt::format("rank {}: loop {} has no place on the clock", coordinate, loop.id));
+    before = loop.end;
+    time = end;
+  }
+  return Status();
+}
+
+Status ProgramCheck::checkActions() const {
+  const SignatureIndex index;
+  const OperandRules rules(plan, coordinate);
+  auto loop = program.loops.begin();
+  for (std::uint32_t action = 0; action < program.actions.size(); ++action) {
+    while (loop != program.loops.end() && action >= loop->end)
+      ++loop;
+    const bool inside = loop != program.loops.end() && action >= loop->begin;
+    const Action &fields = program.actions[action];
+    const Signature *signature = index.find(fields.opcode);
+    if (!signature)
+      return unacceptable(fmt::format("rank {}: action {} has opcode {:#06x}, which this program does not know",
+                                      coordinate, action, fields.opcode));
+    if (const char *problem = problemOf(fields, *signature, inside ? loop->trips : 1))
+      return refuseAction(action, problem);
+    const OperandRuleList &list = rules.of(*signature, fields.lane, fields.stage);
+    if (Status status = checkOperands(action, *signature, list); !status.ok())
+      return status;
+  }
+  return Status();
+}
+
+const char *ProgramCheck::problemOf(const Action &action, const Signature &signature, std::uint32_t trips) const {
+  if (action.lane >= program.lanes.size() || program.lanes[action.lane].kind != signature.lane)
+    return "is on a lane of another kind";
+  if (signature.family == Family::Collective) {
+    const Group &group = plan.groups[program.lanes[action.lane].group];
+    if (signature.name != nameOf(group.operation))
+      return "is not what its group does";
+  }
+  if (const char *problem = problemOfWaits(action))
+    return problem;
+  const std::size_t stages = program.stages.size();
+  if (action.stage >= stages && (signature.perStage || action.stage != 0))
+    return "is of a stage that its rank does not have";
+  const std::uint64_t last = std::uint64_t(action.step) * (trips - 1) + action.microbatch;
+  if (signature.perMicrobatch ? last >= plan.data.microbatches : action.microbatch != 0 || action.step != 0)
+    return "is of a microbatch that no step has";
+  if ((action.flags & ~kKnownFlags) != 0 || action.guard != 0)
+    return "has an unknown flag or a condition that does not exist";
+  const bool accumulates = signature.opcode == Opcode::Backward || signature.opcode == Opcode::BackwardWeight;
+  if (action.immediate > (accumulates ? kOverwriteGradients : 0))
+    return "has an immediate value without meaning";
+  if (signature.opcode == Opcode::Loss) {
+    const auto &[model, stage] = program.stages[action.stage];
+    if (!plan.models[model].stages[stage].head)
+      return "is of a stage without a head";
+  }
+  if (action.operandCount != signature.operands.size() || action.operands > program.operands.size() ||
+      program.operands.size() - action.operands < action.operandCount)
+    return "has the wrong number of operands";
+  return nullptr;
+}
+
+const char *ProgramCheck::problemOfWaits(const Action &action) const {
+  for (const Wait wait : action.waits)
+    if (!wait.empty() &&
+        (static_cast<std::size_t>(wait.lane()) >= program.lanes.size() || wait.distance() == 0))
+      return "waits for a lane that its rank does not have";
+  return nullptr;
+}
+
+Status ProgramCheck::checkOperands(std::uint32_t index, const Signature &signature,
+                                   const OperandRuleList &rules) const {
+  const Action &action = program.actions[index];
+  using enum OperandRule::Presence;
+  for (std::size_t operand = 0; operand < action.operandCount; ++operand) {
+    const OperandRule &rule = rules[operand];
+    const std::uint32_t buffer = program.operands[action.operands + operand];
+    const bool absent = buffer == kNoBuffer;
+    const bool fine = absent ? rule.presence != Required
+                             : rule.presence != Absent && buffer < layout.buffers.size() &&
+                                   rule.accepts(layout.buffers[buffer], action.stage);
+    if (!fine)
+      return refuseAction(index, fmt::format("cannot take {} as its `{}`",
+                                             absent ? "nothing" : describeBuffer(plan, coordinate, buffer),
+                                             signature.operands[operand].name));
+  }
+  return Status();
+}
+
+} // namespace
+
+Status checkProgram(const Plan &plan, std::uint32_t coordinate) { return ProgramCheck(plan, coordinate).run(); }
+
+} // namespace vime::plan

@@ -1,0 +1,206 @@
+#include "runtime/Plan/DecodeParts.h"
+
+namespace vime::plan {
+namespace {
+
+// FlatBuffers lets many references share one target, so that a count in a small file stands for any amount of memory:
+// what is repeated inside something repeated is counted before it is copied.
+constexpr std::size_t kMostGroups = 64, kMostModels = 256, kMostOrigins = 1024, kMostText = 1 << 16,
+                      kMostModelStages = 1 << 16;
+
+template <typename Table> const Table *rootOf(std::string_view bytes, const char *identifier = nullptr) {
+  const auto *data = reinterpret_cast<const std::uint8_t *>(bytes.data());
+  flatbuffers::Verifier verifier(data, bytes.size(), /*max_depth=*/16, /*max_tables=*/1 << 22);
+  if (bytes.size() < 16 || !verifier.VerifyBuffer<Table>(identifier))
+    return nullptr;
+  return flatbuffers::GetRoot<Table>(data);
+}
+
+/// A value that fits no byte becomes one that no enumeration and no axis set has.
+std::uint8_t byteOf(std::uint32_t value) { return value < 0xFF ? static_cast<std::uint8_t>(value) : 0xFF; }
+template <typename Enum> Enum enumOf(std::uint32_t value) { return static_cast<Enum>(byteOf(value)); }
+std::uint16_t shortOf(std::uint32_t value) { return value < 0xFFFF ? static_cast<std::uint16_t>(value) : 0xFFFF; }
+
+bool takeText(const flatbuffers::String *text, std::string &to) {
+  if (text->size() > kMostText)
+    return false;
+  to = text->str();
+  return true;
+}
+
+bool takeFlag(std::uint32_t value, bool &to) {
+  to = value != 0;
+  return value <= 1;
+}
+
+Message decode(const file::Message &message) {
+  return {enumOf<DataType>(message.type()), message.fixed(), message.per_token()};
+}
+
+Hash128 decode(const file::Hash &hash) { return {hash.low(), hash.high()}; }
+
+bool decode(const file::Group &table, Group &group) {
+  group.flow = enumOf<Flow>(table.flow());
+  group.operation = enumOf<Collective>(table.operation());
+  group.axes = byteOf(table.axes());
+  group.root = table.root();
+  group.message = decode(*table.message());
+  return takeText(table.name(), group.name);
+}
+
+bool decode(const file::Model &table, Model &model) {
+  ModelConfig &config = model.config;
+  config.family = enumOf<ModelFamily>(table.family());
+  config.type = enumOf<DataType>(table.type());
+  config.layers = table.layers();
+  config.hidden = table.hidden();
+  config.heads = table.heads();
+  config.kvHeads = table.kv_heads();
+  config.headWidth = table.head_width();
+  config.ffn = table.ffn();
+  config.vocab = table.vocab();
+  config.ropeTheta = table.rope_theta();
+  config.normEpsilon = table.norm_epsilon();
+  config.forwardSeconds = table.forward_seconds();
+  config.backwardInputSeconds = table.backward_input_seconds();
+  config.backwardWeightSeconds = table.backward_weight_seconds();
+  if (table.stages()->size() > kMostModelStages)
+    return false;
+  for (const file::StageRange *range : *table.stages()) {
+    StageRange &stage = model.stages.emplace_back(StageRange{range->first(), range->end()});
+    if (!takeFlag(range->embedding(), stage.embedding) || !takeFlag(range->head(), stage.head))
+      return false;
+  }
+  return takeText(table.checkpoint(), model.checkpoint);
+}
+
+bool decodeSettings(const file::Common &table, Plan &plan) {
+  const file::Data &data = *table.data();
+  plan.data.textBytes = data.text_bytes();
+  plan.data.textHash = decode(*data.text_hash());
+  plan.data.sequence = data.sequence();
+  plan.data.samples = data.samples();
+  plan.data.microbatches = data.microbatches();
+  const file::Optimizer &optimizer = *table.optimizer();
+  plan.optimizer = {optimizer.learning_rate(), optimizer.beta1(),        optimizer.beta2(),
+                    optimizer.epsilon(),       optimizer.weight_decay(), optimizer.clip()};
+  plan.run.steps = table.run()->steps();
+  plan.run.seed = table.run()->seed();
+  plan.limits = {table.limits()->transfer_seconds(), table.limits()->memory_bytes()};
+  return takeText(data.text(), plan.data.text) && takeText(table.run()->name(), plan.run.name) &&
+         takeText(table.run()->export_to(), plan.run.exportTo);
+}
+
+/// Stage tables of all programs, cut where they end.
+bool decodeStageTables(const file::Common &table, Plan &plan) {
+  std::uint32_t begin = 0;
+  for (const std::uint32_t end : *table.stage_ends()) {
+    if (end < begin || end > table.stages()->size())
+      return false;
+    Program &program = plan.programs.emplace_back();
+    for (; begin < end; ++begin) {
+      const file::LocalStage &stage = *table.stages()->Get(begin);
+      program.stages.push_back({shortOf(stage.model()), stage.stage()});
+    }
+  }
+  return begin == table.stages()->size();
+}
+
+} // namespace
+
+const file::Header *decodeHeader(std::string_view bytes) {
+  return rootOf<file::Header>(bytes, file::HeaderIdentifier());
+}
+
+bool decodeCommon(std::string_view bytes, Plan &plan) {
+  const auto *table = rootOf<file::Common>(bytes);
+  if (!table || table->groups()->size() > kMostGroups || table->models()->size() > kMostModels ||
+      table->layouts() > table->layout_of()->size())
+    return false;
+  for (const file::Group *group : *table->groups())
+    if (!decode(*group, plan.groups.emplace_back()))
+      return false;
+  for (const file::Model *model : *table->models())
+    if (!decode(*model, plan.models.emplace_back()))
+      return false;
+  const file::Mesh &mesh = *table->mesh();
+  plan.mesh = {mesh.pipeline(), mesh.data(), mesh.context(), mesh.tensor()};
+  plan.layouts.resize(table->layouts());
+  plan.programOf.assign(table->program_of()->begin(), table->program_of()->end());
+  plan.layoutOf.assign(table->layout_of()->begin(), table->layout_of()->end());
+  return takeText(table->schedule(), plan.schedule) && decodeSettings(*table, plan) &&
+         decodeStageTables(*table, plan);
+}
+
+bool decodeProgram(std::string_view bytes, Program &program) {
+  const auto *table = rootOf<file::Program>(bytes);
+  if (!table)
+    return false;
+  for (const file::Lane *lane : *table->lanes()) {
+    Lane &to = program.lanes.emplace_back();
+    to.kind = static_cast<LaneKind>(lane->kind());
+    to.flow = static_cast<Flow>(lane->flow());
+    to.peer.axis = static_cast<Axis>(lane->axis());
+    to.peer.value = lane->peer();
+    to.message = decode(lane->message());
+    to.slots = lane->slots();
+    to.group = lane->group();
+    if (!takeFlag(lane->relative(), to.peer.relative))
+      return false;
+  }
+  for (const file::Loop *loop : *table->loops())
+    program.loops.push_back({loop->id(), loop->begin(), loop->end(), loop->trips(), loop->start(), loop->period()});
+  return true;
+}
+
+bool decodeLayout(std::string_view bytes, Layout &layout) {
+  const auto *table = rootOf<file::Layout>(bytes);
+  if (!table)
+    return false;
+  layout.buffers.reserve(table->buffers()->size());
+  for (const file::Buffer *buffer : *table->buffers())
+    layout.buffers.push_back({static_cast<BufferKind>(buffer->kind()), static_cast<Tier>(buffer->tier()),
+                              buffer->stage(), buffer->count(), buffer->bytes(), buffer->stride(), buffer->offset()});
+  layout.arena = {table->device(), table->host()};
+  return true;
+}
+
+bool decodeConnect(std::string_view bytes, std::vector<ConnectRound> &rounds) {
+  const auto *table = rootOf<file::Connect>(bytes);
+  if (!table)
+    return false;
+  std::uint32_t begin = 0;
+  for (const std::uint32_t end : *table->ends()) {
+    if (end < begin || end > table->pairs()->size())
+      return false;
+    ConnectRound &round = rounds.emplace_back();
+    for (; begin < end; ++begin)
+      round.pairs.push_back({table->pairs()->Get(begin)->low(), table->pairs()->Get(begin)->high()});
+  }
+  return begin == table->pairs()->size();
+}
+
+bool decodePredictions(std::string_view bytes, Predictions &predictions) {
+  const auto *table = rootOf<file::Predictions>(bytes);
+  if (table)
+    predictions = {table->step_units(), table->bubble(), table->peak_live()};
+  return table;
+}
+
+bool decodeOrigins(std::string_view bytes, std::vector<Origin> &origins) {
+  const auto *table = rootOf<file::Origins>(bytes);
+  if (!table || table->origins()->size() > kMostOrigins)
+    return false;
+  for (const file::Origin *origin : *table->origins()) {
+    Origin &to = origins.emplace_back();
+    to.opcode = shortOf(origin->opcode());
+    to.line = origin->line();
+    to.column = origin->column();
+    to.length = origin->length();
+    if (!takeText(origin->key(), to.key))
+      return false;
+  }
+  return true;
+}
+
+} // namespace vime::plan

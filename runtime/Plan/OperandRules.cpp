@@ -1,0 +1,175 @@
+#include "runtime/Plan/OperandRules.h"
+
+#include <algorithm>
+
+#include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Names.h"
+#include "runtime/Plan/StepHeader.h"
+
+namespace vime::plan {
+namespace {
+
+constexpr std::uint32_t bit(BufferKind kind) { return 1u << static_cast<unsigned>(kind); }
+constexpr std::uint32_t kAnyKind = ~0u;
+
+std::size_t indexOf(const Signature &signature) {
+  return static_cast<std::size_t>(&signature - signatures().data());
+}
+
+MicrobatchCaps capsOf(const DataSettings &data) {
+  return {data.sequence * data.samples, data.samples, data.sequence};
+}
+
+std::uint64_t workspaceOf(Opcode opcode, const StageSpec &spec) {
+  switch (opcode) {
+  case Opcode::Forward:
+    return spec.forwardWorkspace;
+  case Opcode::Backward:
+    return spec.backwardWorkspace;
+  case Opcode::BackwardInput:
+    return spec.backwardInputWorkspace;
+  case Opcode::BackwardWeight:
+    return spec.backwardWeightWorkspace;
+  default:
+    return 0;
+  }
+}
+
+/// The step's data: one slot for each microbatch, because the coordinator fills them all at once.
+bool isPerStep(BufferKind kind) { return kind >= BufferKind::Segments && kind <= BufferKind::Losses; }
+
+/// An operand that the stage does not have: what comes from or goes to the stage before the first, behind the last.
+bool isAbsent(std::string_view operand, const StageRange &range) {
+  return (range.head && (operand == "output" || operand == "output_gradient")) ||
+         (range.embedding && operand == "input_gradient");
+}
+
+} // namespace
+
+OperandRules::OperandRules(const Plan &plan, std::uint32_t coordinate)
+    : plan(plan), coordinate(coordinate), tokens(std::uint64_t(plan.data.sequence) * plan.data.samples) {
+  const auto specOf = [&](const LocalStage &local) {
+    const Model &model = plan.models[local.model];
+    return stageSpec(model.config, model.stages[local.stage], capsOf(plan.data));
+  };
+  for (const Program &program : plan.programs) {
+    std::uint64_t tensors = 0;
+    for (const LocalStage &local : program.stages)
+      tensors += specOf(local).tensors.size();
+    mostTensors = std::max(mostTensors, tensors);
+  }
+  const Program &program = *programOf(plan, coordinate);
+  for (const LocalStage &local : program.stages)
+    specs.push_back(specOf(local));
+  if (specs.empty())
+    specs.emplace_back(); // actions without a stage are checked as if of an empty one
+  for (const Signature &signature : signatures())
+    for (std::uint32_t stage = 0; stage < specs.size(); ++stage)
+      byStage.push_back(stageRules(signature, stage));
+  for (const Lane &lane : program.lanes)
+    byLane.push_back(laneRules(lane));
+}
+
+const OperandRuleList &OperandRules::of(const Signature &signature, std::uint8_t lane, std::uint16_t stage) const {
+  if (signature.family == Family::Transfer || signature.family == Family::Collective)
+    return byLane[lane];
+  return byStage[indexOf(signature) * specs.size() + (signature.perStage ? stage : 0)];
+}
+
+OperandRuleList OperandRules::stageRules(const Signature &signature, std::uint32_t stage) const {
+  OperandRuleList rules;
+  for (std::size_t operand = 0; operand < signature.operands.size(); ++operand)
+    rules[operand] = stageRule(signature, signature.operands[operand], stage);
+  return rules;
+}
+
+OperandRule OperandRules::stageRule(const Signature &signature, const OperandSignature &operand,
+                                    std::uint32_t stage) const {
+  OperandRule rule;
+  if (operand.optional && isAbsent(operand.name, specs[stage].range)) {
+    rule.presence = OperandRule::Presence::Absent;
+    return rule;
+  }
+  const bool isTokens = operand.name == "input" && specs[stage].range.embedding;
+  const std::optional<BufferKind> kind =
+      isTokens ? BufferKind::Tokens : enumeratorOf<BufferKind>(operand.name);
+  if (!kind) { // `copy` takes any two buffers
+    rule.ownKinds = rule.otherKinds = kAnyKind;
+    return rule;
+  }
+  rule.ownKinds = bit(*kind);
+  rule.bytes = bytesOf(*kind, signature.opcode, specs[stage]);
+  rule.slots = isPerStep(*kind) ? plan.data.microbatches : 1;
+  // Between stages of one rank the producer writes where the consumer reads.
+  if (kind == BufferKind::Output)
+    rule.otherKinds = bit(BufferKind::Input);
+  if (kind == BufferKind::InputGradient)
+    rule.otherKinds = bit(BufferKind::OutputGradient);
+  return rule;
+}
+
+std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, const StageSpec &spec) const {
+  const std::uint64_t boundary = tokens * spec.boundaryBytesPerToken;
+  switch (kind) {
+  case BufferKind::Header:
+    return StepHeader::bytes(plan.data.microbatches);
+  case BufferKind::Segments:
+    return (std::uint64_t(plan.data.samples) + 1) * sizeof(std::int32_t);
+  case BufferKind::Tokens:
+  case BufferKind::Labels:
+    return tokens * sizeof(std::int32_t);
+  case BufferKind::Losses:
+    return sizeof(double);
+  case BufferKind::Scalars:
+    return sizeof(StepScalars);
+  case BufferKind::Squares:
+    return sizeof(double) * mostTensors;
+  case BufferKind::AllSquares:
+    return sizeof(double) * mostTensors * plan.mesh.ranks();
+  case BufferKind::Stats:
+    return sizeof(RankStats);
+  case BufferKind::AllStats:
+    return sizeof(RankStats) * plan.mesh.ranks();
+  case BufferKind::Weights:
+  case BufferKind::Gradients:
+    return spec.weightBytes;
+  case BufferKind::Moments:
+    return 2 * spec.weightBytes;
+  case BufferKind::Input:
+  case BufferKind::Output:
+  case BufferKind::OutputGradient:
+  case BufferKind::InputGradient:
+    return boundary;
+  case BufferKind::Stash:
+    return spec.stashBytes;
+  case BufferKind::WeightStash:
+    return spec.weightStashBytes;
+  case BufferKind::Workspace:
+    return workspaceOf(opcode, spec);
+  }
+  return 0;
+}
+
+OperandRuleList OperandRules::laneRules(const Lane &lane) const {
+  OperandRule whole;
+  whole.ownKinds = whole.otherKinds = kAnyKind;
+  if (lane.kind == LaneKind::Send || lane.kind == LaneKind::Receive) {
+    whole.extent = lane.message.fixed;
+    if (lane.message.perToken != 0)
+      whole.bytes = lane.message.fixed + tokens * lane.message.perToken;
+    return {whole};
+  }
+  if (lane.kind != LaneKind::Group)
+    return {};
+  const Group &group = plan.groups[lane.group];
+  const std::uint64_t members = group.axes & 1 ? plan.mesh.pipeline : 1;
+  const std::uint32_t member = group.axes & 1 ? coordinate : 0;
+  whole.extent = group.message.fixed;
+  OperandRule all = whole;
+  all.extent = members * group.message.fixed;
+  if (group.operation == Collective::Gather && member != group.root)
+    all.presence = OperandRule::Presence::Absent;
+  return {whole, all};
+}
+
+} // namespace vime::plan
