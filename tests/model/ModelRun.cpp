@@ -28,6 +28,15 @@ Batch randomBatch(const std::vector<std::int32_t> &lengths, std::uint32_t vocab,
   return batch;
 }
 
+namespace {
+
+double labelsOf(const Batch &batch) {
+  return double(std::count_if(batch.labels.begin(), batch.labels.end(),
+                              [](std::int32_t label) { return label >= 0; }));
+}
+
+} // namespace
+
 ModelRun::ModelRun(const ModelConfig &config, std::uint32_t stages, MicrobatchCaps caps,
                    const Kernels &kernels, std::uint64_t seed)
     : config(config), caps(caps), kernels(kernels) {
@@ -68,9 +77,7 @@ double ModelRun::forward(const Batch &batch, std::size_t slot) {
   for (std::size_t stage = 0; stage < parts.size(); ++stage) {
     Part &part = parts[stage];
     Kept &kept = slots[slot][stage];
-    kept.stash.poison();
-    kept.output.poison();
-    part.forwardSpace.poison();
+    poison({&kept.stash, &kept.output, &part.forwardSpace});
     part.stage->forward(batch.segments(),
                         {.input = inputOf(batch, stage, slot),
                          .weights = part.weights.data(),
@@ -93,13 +100,10 @@ void ModelRun::backward(const Batch &batch, bool overwrite, Backward kind, std::
         part.spec.range.head ? nullptr : slots[slot][stage + 1].inputGradient.data();
     void *below = part.spec.range.embedding ? nullptr : kept.inputGradient.data();
     const void *input = inputOf(batch, stage, slot), *weights = part.weights.data();
-    kept.weightStash.poison();
-    kept.inputGradient.poison();
-    part.backwardSpace.poison();
-    part.inputSpace.poison();
-    part.weightSpace.poison();
+    poison({&kept.weightStash, &kept.inputGradient, &part.backwardSpace, &part.inputSpace,
+            &part.weightSpace});
     if (overwrite)
-      part.gradients.poison();
+      poison({&part.gradients});
     if (kind == Backward::Combined) {
       part.stage->backward(batch.segments(), overwrite,
                            {above, input, weights, kept.stash.data(), part.gradients.data(), below,
@@ -115,16 +119,36 @@ void ModelRun::backward(const Batch &batch, bool overwrite, Backward kind, std::
   }
 }
 
+void ModelRun::poison(std::initializer_list<GuardedRegion *> regions) const {
+  if (poisoning)
+    for (GuardedRegion *region : regions)
+      region->poison();
+}
+
 double ModelRun::step(std::span<const Batch> batches, Backward kind) {
   double loss = 0, labels = 0;
   for (std::size_t slot = 0; slot < batches.size(); ++slot) {
     loss += forward(batches[slot], slot);
-    labels += double(std::count_if(batches[slot].labels.begin(), batches[slot].labels.end(),
-                                   [](std::int32_t label) { return label >= 0; }));
+    labels += labelsOf(batches[slot]);
   }
   for (std::size_t slot = 0; slot < batches.size(); ++slot)
     backward(batches[slot], slot == 0, kind, slot);
+  update(labels);
+  return loss / labels;
+}
 
+double ModelRun::pairedStep(std::span<const Batch> batches) {
+  double loss = 0, labels = 0;
+  for (const Batch &batch : batches) {
+    loss += forward(batch);
+    labels += labelsOf(batch);
+    backward(batch, &batch == &batches.front(), Backward::Combined);
+  }
+  update(labels);
+  return loss / labels;
+}
+
+void ModelRun::update(double labels) {
   double squared = 0;
   for (Part &part : parts) {
     scaleGradients(kernels, part.spec, labels, part.gradients.data());
@@ -133,17 +157,16 @@ double ModelRun::step(std::span<const Batch> batches, Backward kind) {
     for (double square : squares)
       squared += square;
   }
-  const OptimizerStep update{.step = stepNumber++,
-                             .learningRate = learningRate,
-                             .beta1 = 0.9,
-                             .beta2 = 0.999,
-                             .epsilon = 1e-8,
-                             .weightDecay = 0.01,
-                             .gradientScale = std::min(1.0, 1.0 / (std::sqrt(squared) + 1e-6))};
+  const OptimizerStep step{.step = stepNumber++,
+                           .learningRate = learningRate,
+                           .beta1 = 0.9,
+                           .beta2 = 0.999,
+                           .epsilon = 1e-8,
+                           .weightDecay = 0.01,
+                           .gradientScale = std::min(1.0, 1.0 / (std::sqrt(squared) + 1e-6))};
   for (Part &part : parts)
-    optimize(kernels, part.spec, update, part.gradients.data(), part.weights.data(),
+    optimize(kernels, part.spec, step, part.gradients.data(), part.weights.data(),
              part.moments.data());
-  return loss / labels;
 }
 
 std::vector<double> ModelRun::logits(const Batch &batch) {

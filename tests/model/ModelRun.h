@@ -43,6 +43,8 @@ public:
   void backward(const Batch &batch, bool overwrite, Backward kind, std::size_t slot = 0);
   /// All forwards, then all backwards, then clip at 1 and AdamW; the mean loss.
   double step(std::span<const Batch> batches, Backward kind);
+  /// The same with each backward right behind its forward, in the memory of one microbatch.
+  double pairedStep(std::span<const Batch> batches);
 
   /// Of the last forward, [tokens, vocab], before the loss.
   std::vector<double> logits(const Batch &batch);
@@ -64,10 +66,14 @@ public:
   std::vector<Part> parts;
   std::vector<std::vector<Kept>> slots; // [microbatch][stage]
   double learningRate = 1e-2;
+  bool poisoning = true; // off where time is measured
 
 private:
   std::vector<Kept> makeSlot() const;
   const void *inputOf(const Batch &batch, std::size_t stage, std::size_t slot) const;
+  void poison(std::initializer_list<GuardedRegion *> regions) const;
+  /// Scales by 1 / labels, clips at 1, updates.
+  void update(double labels);
   Tensors unfused(GuardedRegion Part::*region) const;
 
   const ModelConfig config;
