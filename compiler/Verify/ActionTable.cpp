@@ -1,0 +1,233 @@
+// Building the table: entries rank by rank, then lanes, then who meets whom.
+#include "compiler/Verify/ActionTable.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "runtime/Plan/Describe.h"
+
+namespace vime::verify {
+
+using namespace plan;
+
+bool isOverMicrobatches(const Program &program, const Loop &loop) {
+  return std::any_of(program.actions.begin() + loop.begin, program.actions.begin() + loop.end,
+                     [](const Action &action) { return action.step != 0; });
+}
+
+namespace {
+
+/// Appends the entries of a program and cuts them into pieces and segments.
+class Unrolling {
+public:
+  Unrolling(RankView &rank, std::vector<Entry> &entries) : rank(rank), entries(entries) {}
+
+  void run() {
+    std::uint32_t next = 0;
+    std::int64_t clock = 0; // where the clock of what stands outside loops starts
+    for (const Loop &loop : rank.program->loops) {
+      outside(next, loop.begin, clock);
+      if (isOverMicrobatches(*rank.program, loop))
+        unrolled(loop);
+      else
+        kept(loop);
+      clock = loop.start + loop.period * loop.trips;
+      next = loop.end;
+    }
+    outside(next, static_cast<std::uint32_t>(rank.program->actions.size()), clock);
+  }
+
+private:
+  void outside(std::uint32_t begin, std::uint32_t end, std::int64_t start) {
+    beginPiece(straight(), start, 0);
+    append(begin, end, 0);
+  }
+
+  void unrolled(const Loop &loop) {
+    beginPiece(straight(), loop.start, loop.period);
+    for (std::uint32_t iteration = 0; iteration < loop.trips; ++iteration)
+      append(loop.begin, loop.end, iteration);
+  }
+
+  void kept(const Loop &loop) {
+    rank.segments.push_back({size(), size(), loop.id, loop.trips, loop.start, loop.period});
+    beginPiece(last(), loop.start, 0);
+    append(loop.begin, loop.end, 0);
+  }
+
+  /// The segment outside of loops that is open, or a new one.
+  std::uint32_t straight() {
+    if (rank.segments.empty() || rank.segments.back().isLoop())
+      rank.segments.push_back({size(), size()});
+    return last();
+  }
+
+  void beginPiece(std::uint32_t segment, std::int64_t start, std::int64_t period) {
+    rank.pieces.push_back({start, period, segment});
+  }
+
+  void append(std::uint32_t begin, std::uint32_t end, std::uint32_t iteration) {
+    const auto piece = static_cast<std::uint16_t>(rank.pieces.size() - 1);
+    for (std::uint32_t action = begin; action < end; ++action)
+      entries.push_back({action, static_cast<std::uint16_t>(iteration), piece});
+    rank.segments.back().end = size();
+  }
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(entries.size()); }
+  std::uint32_t last() const { return static_cast<std::uint32_t>(rank.segments.size() - 1); }
+
+  RankView &rank;
+  std::vector<Entry> &entries;
+};
+
+bool sameLoops(const RankView &one, const RankView &other) {
+  return std::equal(one.segments.begin(), one.segments.end(), other.segments.begin(), other.segments.end(),
+                    [](const Segment &mine, const Segment &its) { return mine.loop == its.loop; });
+}
+
+/// One end of a channel.
+struct End {
+  std::uint32_t source, destination;
+  Flow flow;
+  bool receives;
+  std::uint32_t lane;
+  auto channel() const { return std::tuple(source, destination, flow); }
+  auto order() const { return std::tuple(source, destination, flow, receives, lane); }
+};
+
+} // namespace
+
+ActionTable::ActionTable(const Plan &plan) : source(plan) {
+  const std::uint32_t ranks = plan.mesh.ranks();
+  rankViews.reserve(ranks);
+  std::size_t actions = 0;
+  for (const std::uint32_t program : plan.programOf)
+    actions += plan.programs[program].actions.size();
+  entries.reserve(actions);
+  addStages();
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    addRank(rank);
+  byLane.resize(entries.size());
+  for (const RankView &rank : rankViews) {
+    sortByLane(rank);
+    agree = agree && sameLoops(rankViews.front(), rank);
+  }
+  findChannels();
+  findGroups();
+}
+
+void ActionTable::addStages() {
+  for (std::uint32_t model = 0; model < source.models.size(); ++model) {
+    const std::size_t stages = source.models[model].stages.size();
+    firstStage.push_back(static_cast<std::uint32_t>(stageViews.size()));
+    for (std::uint32_t stage = 0; stage < stages; ++stage)
+      stageViews.push_back({model, stage, stage == 0, stage + 1 == stages});
+  }
+}
+
+void ActionTable::addRank(std::uint32_t rank) {
+  RankView &view = rankViews.emplace_back();
+  view.rank = rank;
+  view.program = programOf(source, rank);
+  view.layout = layoutOf(source, rank);
+  view.first = static_cast<std::uint32_t>(entries.size());
+  Unrolling(view, entries).run();
+  view.end = static_cast<std::uint32_t>(entries.size());
+  for (const LocalStage &local : view.program->stages)
+    view.stages.push_back(firstStage[local.model] + local.stage);
+  addSlots(view);
+  view.firstLane = static_cast<std::uint32_t>(laneViews.size());
+  for (std::uint32_t lane = 0; lane < view.program->lanes.size(); ++lane)
+    laneViews.push_back({.rank = rank, .lane = lane});
+}
+
+void ActionTable::addSlots(RankView &rank) const {
+  for (const Buffer &buffer : rank.layout->buffers) {
+    const std::uint32_t used = std::min(buffer.count, source.data.microbatches);
+    rank.slots.push_back({rank.slotCount, used});
+    rank.slotCount += used;
+  }
+}
+
+void ActionTable::sortByLane(const RankView &rank) {
+  std::array<std::uint32_t, Wait::kMaxLanes> cursor{};
+  for (std::uint32_t entry = rank.first; entry < rank.end; ++entry)
+    ++cursor[action(rank, entry).lane];
+  std::uint32_t next = rank.first;
+  for (std::uint32_t lane = 0; lane < rank.program->lanes.size(); ++lane) {
+    LaneView &view = laneViews[rank.firstLane + lane];
+    view.first = next;
+    view.end = next += cursor[lane];
+    cursor[lane] = view.first;
+  }
+  for (std::uint32_t entry = rank.first; entry < rank.end; ++entry)
+    byLane[cursor[action(rank, entry).lane]++] = entry;
+}
+
+bool ActionTable::sameSegments(const LaneView &one, const LaneView &other) const {
+  const auto mine = dispatched(one), its = dispatched(other);
+  return agree && std::equal(mine.begin(), mine.end(), its.begin(), its.end(),
+                             [&](std::uint32_t entry, std::uint32_t met) {
+                               return segment(rankViews[one.rank], entry) == segment(rankViews[other.rank], met);
+                             });
+}
+
+void ActionTable::findChannels() {
+  std::vector<End> ends;
+  for (std::uint32_t index = 0; index < laneViews.size(); ++index) {
+    const Lane &lane = laneOf(laneViews[index]);
+    if (lane.kind != LaneKind::Send && lane.kind != LaneKind::Receive)
+      continue;
+    const std::uint32_t own = laneViews[index].rank, peer = resolvePeer(source.mesh, own, lane.peer);
+    const bool receives = lane.kind == LaneKind::Receive;
+    ends.push_back({receives ? peer : own, receives ? own : peer, lane.flow, receives, index});
+  }
+  std::sort(ends.begin(), ends.end(), [](const End &one, const End &other) { return one.order() < other.order(); });
+  for (std::size_t index = 0; index < ends.size(); ++index) {
+    const End &end = ends[index];
+    if (index == 0 || ends[index - 1].channel() != end.channel())
+      channelViews.push_back({end.source, end.destination, end.flow, {}, {}, false});
+    Channel &channel = channelViews.back();
+    (end.receives ? channel.receiveLanes : channel.sendLanes).push_back(end.lane);
+    laneViews[end.lane].stream = static_cast<std::uint32_t>(channelViews.size() - 1);
+  }
+  for (Channel &channel : channelViews) {
+    if (channel.sendLanes.size() != 1 || channel.receiveLanes.size() != 1)
+      continue;
+    LaneView &send = laneViews[channel.sendLanes[0]], &receive = laneViews[channel.receiveLanes[0]];
+    send.partner = channel.receiveLanes[0];
+    receive.partner = channel.sendLanes[0];
+    channel.matched = sameSegments(send, receive);
+  }
+}
+
+void ActionTable::findGroups() {
+  const std::vector<std::uint32_t> nobody(rankViews.size(), kNone);
+  groupViews.assign(source.groups.size(), {nobody, true});
+  for (std::uint32_t index = 0; index < laneViews.size(); ++index) {
+    LaneView &view = laneViews[index];
+    if (laneOf(view).kind != LaneKind::Group)
+      continue;
+    view.stream = laneOf(view).group;
+    GroupView &group = groupViews[view.stream];
+    group.matched = group.matched && group.lanes[view.rank] == kNone;
+    group.lanes[view.rank] = index;
+  }
+  for (std::size_t index = 0; index < groupViews.size(); ++index) {
+    GroupView &group = groupViews[index];
+    const std::uint32_t root = group.lanes[source.groups[index].root];
+    for (const std::uint32_t lane : group.lanes) {
+      group.matched = group.matched && lane != kNone && root != kNone && sameSegments(laneViews[root], laneViews[lane]);
+      if (lane != kNone)
+        laneViews[lane].partner = root;
+    }
+  }
+}
+
+const RankView &ActionTable::rankOf(std::uint32_t entry) const {
+  return *(std::upper_bound(rankViews.begin(), rankViews.end(), entry,
+                            [](std::uint32_t wanted, const RankView &rank) { return wanted < rank.first; }) -
+           1);
+}
+
+} // namespace vime::verify

@@ -1,0 +1,154 @@
+// ActionTable: a plan as flat arrays over all ranks, built once: what the judges read.
+//
+//   for (const RankView &rank : table.ranks())
+//     for (std::uint32_t entry = rank.first; entry < rank.end; ++entry)
+//       table.action(rank, entry).opcode
+//
+// An entry is one action of one rank, in dispatch order; the entries of all ranks stand behind each other. A loop over
+// steps stays a loop: its body stands here once and is a segment with its trips. A loop that advances microbatches runs
+// at most once per microbatch, so it is unrolled here and no judge needs to know that it was one.
+//
+// A message never crosses the edge of an iteration of a loop over steps (C1), so the k-th send of a channel meets the
+// k-th receive of the same segment and iteration, and entries can be matched by counting.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/Plan/Plan.h"
+
+namespace vime::verify {
+
+constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+
+struct Entry {
+  std::uint32_t action;    // index in the rank's program
+  std::uint16_t iteration; // of an unrolled loop
+  std::uint16_t piece;     // index in RankView::pieces
+};
+
+/// Entries with one clock: time = start + iteration * period + base.
+struct Piece {
+  std::int64_t start = 0;
+  std::int64_t period = 0;
+  std::uint32_t segment = 0; // index in RankView::segments
+};
+
+/// The body of a loop over steps, or all that stands between two of them.
+struct Segment {
+  std::uint32_t first = 0, end = 0; // entries
+  std::uint32_t loop = kNone;       // its global id
+  std::uint64_t trips = 1;
+  std::int64_t start = 0, period = 0;
+  bool isLoop() const { return loop != kNone; }
+};
+
+/// The slots of a buffer that microbatches can use, in the rank's own numbering of slots.
+struct SlotRange {
+  std::uint32_t first = 0, count = 0;
+};
+
+struct RankView {
+  std::uint32_t rank = 0;
+  const plan::Program *program = nullptr;
+  const plan::Layout *layout = nullptr;
+  std::uint32_t first = 0, end = 0; // entries
+  std::uint32_t firstLane = 0;      // of its lanes in ActionTable::lanes()
+  std::vector<Piece> pieces;
+  std::vector<Segment> segments;
+  std::vector<std::uint32_t> stages; // of the plan, for each local stage
+  std::vector<SlotRange> slots;      // of each buffer
+  std::uint32_t slotCount = 0;
+};
+
+struct LaneView {
+  std::uint32_t rank = 0, lane = 0;
+  std::uint32_t first = 0, end = 0; // its entries in ActionTable::dispatched()
+  std::uint32_t stream = kNone;     // index of its channel or group
+  std::uint32_t partner = kNone;    // the lane at the other end; of a group the root's
+};
+
+struct Channel {
+  std::uint32_t source = 0, destination = 0;
+  plan::Flow flow = plan::Flow::Forward;
+  std::vector<std::uint32_t> sendLanes, receiveLanes; // one of each, or C1 refuses it
+  bool matched = false;                               // one lane at each end, as many sends as receives in every segment
+};
+
+struct GroupView {
+  std::vector<std::uint32_t> lanes; // of each member; kNone if it has none, the last one if it has several
+  bool matched = false;             // every member has one lane and as many calls in every segment
+};
+
+/// A stage of any of the plan's models.
+struct StageView {
+  std::uint32_t model = 0, stage = 0; // index in Plan::models and in its stages
+  bool isFirst = false, isLast = false;
+};
+
+class ActionTable {
+public:
+  /// The plan must have passed `verifyIndicesInRange` and outlive the table.
+  explicit ActionTable(const plan::Plan &plan);
+
+  const plan::Plan &plan() const { return source; }
+  std::span<const RankView> ranks() const { return rankViews; }
+  std::span<const LaneView> lanes() const { return laneViews; }
+  std::span<const Channel> channels() const { return channelViews; }
+  std::span<const GroupView> groups() const { return groupViews; }
+  std::span<const StageView> stages() const { return stageViews; }
+  /// All ranks run the same loops over steps, so that their segments stand for each other.
+  bool segmentsAgree() const { return agree; }
+
+  std::size_t size() const { return entries.size(); }
+  const Entry &operator[](std::uint32_t entry) const { return entries[entry]; }
+  const plan::Action &action(const RankView &rank, std::uint32_t entry) const {
+    return rank.program->actions[entries[entry].action];
+  }
+  std::uint32_t microbatch(const RankView &rank, std::uint32_t entry) const {
+    const plan::Action &action = this->action(rank, entry);
+    return action.microbatch + std::uint32_t{action.step} * entries[entry].iteration;
+  }
+  /// In the first iteration of its segment.
+  std::int64_t time(const RankView &rank, std::uint32_t entry) const {
+    const Piece &piece = rank.pieces[entries[entry].piece];
+    return piece.start + entries[entry].iteration * piece.period + action(rank, entry).time;
+  }
+  std::uint32_t segment(const RankView &rank, std::uint32_t entry) const {
+    return rank.pieces[entries[entry].piece].segment;
+  }
+  /// Entries lane by lane, on each in dispatch order.
+  std::span<const std::uint32_t> dispatched() const { return byLane; }
+  std::span<const std::uint32_t> dispatched(const LaneView &lane) const {
+    return std::span(byLane).subspan(lane.first, lane.end - lane.first);
+  }
+  const LaneView &lane(const RankView &rank, std::uint32_t lane) const { return laneViews[rank.firstLane + lane]; }
+  const plan::Lane &laneOf(const LaneView &lane) const { return rankViews[lane.rank].program->lanes[lane.lane]; }
+  const RankView &rankOf(std::uint32_t entry) const;
+
+private:
+  void addStages();
+  void addRank(std::uint32_t rank);
+  void addSlots(RankView &rank) const;
+  void sortByLane(const RankView &rank);
+  void findChannels();
+  void findGroups();
+  bool sameSegments(const LaneView &one, const LaneView &other) const;
+
+  const plan::Plan &source;
+  std::vector<Entry> entries;
+  std::vector<std::uint32_t> byLane;
+  std::vector<RankView> rankViews;
+  std::vector<LaneView> laneViews;
+  std::vector<Channel> channelViews;
+  std::vector<GroupView> groupViews;
+  std::vector<StageView> stageViews;
+  std::vector<std::uint32_t> firstStage; // of each model in stageViews
+  bool agree = true;
+};
+
+/// The loop advances microbatches: the table unrolls it.
+bool isOverMicrobatches(const plan::Program &program, const plan::Loop &loop);
+
+} // namespace vime::verify

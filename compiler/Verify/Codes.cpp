@@ -1,0 +1,111 @@
+#include "compiler/Verify/Codes.h"
+
+#include <algorithm>
+#include <array>
+
+namespace vime {
+
+namespace {
+
+constexpr std::array kCodes = {
+    VerifierCode{Rule::S1, 1, "a stage lacks a forward, backward or loss of some microbatch in a step"},
+    VerifierCode{Rule::S1, 2, "a stage runs the same task of a microbatch twice in a step"},
+    VerifierCode{Rule::S1, 3, "a stage runs the backward of a microbatch both whole and in two parts"},
+    VerifierCode{Rule::S1, 4, "a stage that is not the last one computes a loss"},
+    VerifierCode{Rule::S1, 6, "the coordinator does not decide and load exactly once a step"},
+    VerifierCode{Rule::S1, 7, "the plan runs another number of steps than the job asks for"},
+
+    VerifierCode{Rule::S2, 1, "an action reads what nothing has written yet"},
+    VerifierCode{Rule::S2, 2, "an action reads the output of another action than the one it depends on"},
+    VerifierCode{Rule::S2, 3, "an action reads what an earlier step left"},
+    VerifierCode{Rule::S2, 4, "a backward takes no gradient from the stage behind it"},
+    VerifierCode{Rule::S2, 5, "an action reads or gathers a buffer of which only a part was moved"},
+
+    VerifierCode{Rule::S3, 1, "the mesh has axes that this version cannot judge"},
+    VerifierCode{Rule::S3, 2, "the programs have more actions than can be judged"},
+    VerifierCode{Rule::S3, 3, "a rank has no program or no layout"},
+    VerifierCode{Rule::S3, 4, "the plan has no stages or microbatches, or too many"},
+    VerifierCode{Rule::S3, 5, "a group has a root, axes, message or operation that it cannot have"},
+    VerifierCode{Rule::S3, 6, "a rank has too many lanes, or one of no known kind"},
+    VerifierCode{Rule::S3, 7, "a channel leads to no other rank of the mesh"},
+    VerifierCode{Rule::S3, 8, "a loop is empty, overlaps another one, or leads beyond the last microbatch"},
+    VerifierCode{Rule::S3, 9, "a rank holds a stage that no model has"},
+    VerifierCode{Rule::S3, 10, "a buffer is of no known kind, or has no slots or too many"},
+    VerifierCode{Rule::S3, 11, "an action has an opcode that this version does not know"},
+    VerifierCode{Rule::S3, 12, "an action stands on a lane of another kind"},
+    VerifierCode{Rule::S3, 13, "an action is for a stage that its rank does not hold"},
+    VerifierCode{Rule::S3, 14, "an action is for a microbatch that the step does not have"},
+    VerifierCode{Rule::S3, 15, "an action is guarded or fused, which this version cannot judge"},
+    VerifierCode{Rule::S3, 16, "an action waits for a lane that its rank does not have"},
+    VerifierCode{Rule::S3, 17, "an action has too few or too many operands"},
+    VerifierCode{Rule::S3, 18, "an operand of an action is no buffer of its rank"},
+    VerifierCode{Rule::S3, 20, "a stage lives on several ranks"},
+    VerifierCode{Rule::S3, 21, "a stage lives on no rank"},
+
+    VerifierCode{Rule::S4, 1, "weight gradients of a stage do not add up in ascending microbatch"},
+    VerifierCode{Rule::S4, 2, "the first weight gradient of a stage in a step adds to those of the last step"},
+    VerifierCode{Rule::S4, 3, "a later weight gradient overwrites those before it"},
+    VerifierCode{Rule::S4, 4, "the gradients of a stage are not scaled exactly once, after the last of them"},
+    VerifierCode{Rule::S4, 5, "a weight gradient is added after the gradients were scaled"},
+    VerifierCode{Rule::S4, 6, "the squares of a stage's gradients are not taken exactly once, after scaling"},
+    VerifierCode{Rule::S4, 7, "squares are gathered more than once, or before all stages have given theirs"},
+    VerifierCode{Rule::S4, 8, "the clip factor is computed more than once, or before the squares are gathered"},
+    VerifierCode{Rule::S4, 9, "the optimizer does not run exactly once for a stage, behind everything else"},
+    VerifierCode{Rule::S4, 10, "the weights of a stage are not initialised exactly once, before the first step"},
+
+    VerifierCode{Rule::C1, 1, "a channel has more sends than receives, or fewer"},
+    VerifierCode{Rule::C1, 2, "the two ends of a channel disagree about bytes or type"},
+    VerifierCode{Rule::C1, 3, "a message is received as another microbatch than it was sent"},
+    VerifierCode{Rule::C1, 5, "a channel has several lanes at one end, so that its messages have no order"},
+    VerifierCode{Rule::C1, 6, "the two ends of a channel disagree about the slots of its ring, or it has none"},
+    VerifierCode{Rule::C1, 7, "a message is larger than the buffer it comes from or goes to"},
+    VerifierCode{Rule::C1, 8, "a message over several slots meets slots of another size"},
+    VerifierCode{Rule::C1, 9, "one end of a message is skipped when the microbatch is empty, the other is not"},
+    VerifierCode{Rule::C1, 10, "the messages of a channel have no bytes"},
+
+    VerifierCode{Rule::C2, 1, "ranks run different loops, trips or periods"},
+    VerifierCode{Rule::C2, 2, "the clock does not increase along a rank's dispatch order"},
+    VerifierCode{Rule::C2, 3, "the body of a loop spans its period or more"},
+    VerifierCode{Rule::C2, 4, "a segment starts before the one in front of it has ended"},
+    VerifierCode{Rule::C2, 5, "the two ends of a message have different times"},
+    VerifierCode{Rule::C2, 6, "members of a group call at different times"},
+    VerifierCode{Rule::C2, 7, "ranks wait for each other in a circle"},
+    VerifierCode{Rule::C2, 8, "the clock of a loop overflows or runs backward"},
+
+    VerifierCode{Rule::C3, 1, "a member of a group never calls it"},
+    VerifierCode{Rule::C3, 2, "a member of a group has several lanes for it, so that its calls have no order"},
+    VerifierCode{Rule::C3, 3, "members call a group different numbers of times"},
+    VerifierCode{Rule::C3, 4, "a group is called with another operation than its own"},
+    VerifierCode{Rule::C3, 5, "a group moves more bytes than a buffer holds, or into none"},
+    VerifierCode{Rule::C3, 6, "members of a group lay out the slots of what it moves differently"},
+    VerifierCode{Rule::C3, 7, "members of a group hand over different things in one call"},
+    VerifierCode{Rule::C3, 8, "a call is skipped by some members only"},
+
+    VerifierCode{Rule::M1, 1, "an arena is larger than its buffers"},
+    VerifierCode{Rule::M1, 2, "a buffer lies outside of its arena"},
+    VerifierCode{Rule::M1, 3, "slots of a buffer are empty, overlap or are not aligned"},
+    VerifierCode{Rule::M1, 4, "a rank needs more memory than the limit"},
+
+    VerifierCode{Rule::M2, 1, "buffers share bytes, and their uses are not ordered"},
+    VerifierCode{Rule::M2, 2, "an action reads what a buffer in the same bytes has overwritten"},
+    VerifierCode{Rule::M2, 3, "too many buffers share bytes to be judged"},
+
+    VerifierCode{Rule::M3, 1, "an action reads a buffer without waiting until it is written"},
+    VerifierCode{Rule::M3, 2, "an action overwrites a buffer without waiting until it is read"},
+    VerifierCode{Rule::M3, 3, "an action overwrites a buffer without waiting until it is sent"},
+    VerifierCode{Rule::M3, 4, "an action overwrites a buffer without waiting for the write before"},
+    VerifierCode{Rule::M3, 5, "a ring has too few slots: a microbatch is overwritten before its last use"},
+};
+
+} // namespace
+
+std::span<const VerifierCode> verifierCodes() { return kCodes; }
+
+const VerifierCode *findVerifierCode(Rule rule, int number) {
+  const auto found = std::find_if(kCodes.begin(), kCodes.end(), [&](const VerifierCode &code) {
+    return code.rule == rule && code.number == number;
+  });
+  return found == kCodes.end() ? nullptr : &*found;
+}
+
+} // namespace vime

@@ -1,0 +1,132 @@
+// M2: buffers that share bytes are used one after the other: a write to one comes, by lanes and waits, after all uses of
+// the other, and nothing reads what the other has overwritten.
+//
+// Layouts without shared bytes, and slots that share none, cost a sort.
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "compiler/Verify/Accesses.h"
+#include "compiler/Verify/Knowledge.h"
+#include "compiler/Verify/Rules.h"
+#include "runtime/Plan/Describe.h"
+
+namespace vime::verify {
+namespace {
+
+using namespace plan;
+
+struct Place {
+  Tier tier = Tier::Device;
+  std::uint64_t begin = 0, end = 0;
+  std::uint32_t slot = 0, buffer = 0;
+};
+
+/// The slots that can be used, by place.
+std::vector<Place> places(const RankView &rank) {
+  std::vector<Place> all;
+  for (std::uint32_t index = 0; index < rank.slots.size(); ++index) {
+    const Buffer &buffer = rank.layout->buffers[index];
+    for (std::uint32_t slot = 0; slot < rank.slots[index].count; ++slot) {
+      const std::uint64_t begin = buffer.offset + slot * buffer.stride;
+      all.push_back({buffer.tier, begin, begin + buffer.bytes, rank.slots[index].first + slot, index});
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const Place &one, const Place &other) {
+    return std::tuple(one.tier, one.begin, one.slot) < std::tuple(other.tier, other.begin, other.slot);
+  });
+  return all;
+}
+
+constexpr std::size_t kMaxPairs = std::size_t{1} << 22; // that share bytes on a rank
+
+/// For each slot those that share bytes with it; empty if none does. Stops behind kMaxPairs.
+std::vector<std::vector<std::uint32_t>> sharing(const RankView &rank, const std::vector<Place> &all, Verdict &verdict) {
+  std::vector<std::vector<std::uint32_t>> shared;
+  std::size_t pairs = 0;
+  for (std::size_t one = 0; one < all.size(); ++one)
+    for (std::size_t other = one + 1;
+         other < all.size() && all[other].tier == all[one].tier && all[other].begin < all[one].end && pairs <= kMaxPairs;
+         ++other, ++pairs) {
+      shared.resize(rank.slotCount);
+      shared[all[one].slot].push_back(all[other].slot);
+      shared[all[other].slot].push_back(all[one].slot);
+    }
+  if (pairs > kMaxPairs)
+    verdict.error(Rule::M2, 3, fmt::format("more than {} pairs of slots of rank {} share bytes", kMaxPairs, rank.rank));
+  return pairs > kMaxPairs ? std::vector<std::vector<std::uint32_t>>() : shared;
+}
+
+class SharedUses {
+public:
+  SharedUses(const ActionTable &table, const RankView &rank, std::vector<std::vector<std::uint32_t>> shared,
+             Verdict &verdict)
+      : table(table), rank(rank), verdict(verdict), shared(std::move(shared)), lanes(rank.program->lanes.size()),
+        uses(std::size_t{rank.slotCount} * lanes, 0), overwritten(rank.slotCount, kNone) {}
+
+  void run() {
+    forEachKnowing(table, rank, [this](const Knowing &now) {
+      forEachAccess(table, rank, now.entry, [&](const SlotAccess &access) {
+        for (std::uint32_t slot = access.first; slot < access.end; ++slot)
+          if (!shared[slot].empty())
+            use(now, access, slot);
+      });
+    });
+  }
+
+private:
+  void use(const Knowing &now, const SlotAccess &access, std::uint32_t slot) {
+    if (access.reads && overwritten[slot] != kNone)
+      fault(2, now, access, overwritten[slot], "reads `{}`, which a buffer that shares its bytes has overwritten");
+    for (const std::uint32_t other : shared[slot]) {
+      judgeUses(now, access, other);
+      if (access.writes)
+        overwritten[other] = now.entry;
+    }
+    if (access.writes)
+      overwritten[slot] = kNone;
+    uses[slot * lanes + now.action->lane] = now.position;
+    written[slot * lanes + now.action->lane] = access.writes ? now.position : written[slot * lanes + now.action->lane];
+  }
+
+  /// A write against all uses of the other slot, a read against its writes.
+  void judgeUses(const Knowing &now, const SlotAccess &access, std::uint32_t other) {
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      const std::uint32_t position = (access.writes ? uses : written)[other * lanes + lane];
+      if (lane != now.action->lane && !now.knows(lane, position))
+        fault(1, now, access, entryAt(table, rank, lane, position),
+              "uses `{}` without waiting for the last use of a buffer that shares its bytes");
+    }
+  }
+
+  void fault(int number, const Knowing &now, const SlotAccess &access, std::uint32_t other,
+             fmt::format_string<std::string> text) {
+    const ActionPlace place = placeOf(table, rank, now.entry);
+    Finding &finding = verdict.error(Rule::M2, number, place,
+                                     fmt::format(text, describeBuffer(table.plan(), rank.rank, access.buffer)));
+    verdict.from(finding, placeOf(table, rank, other));
+    verdict.to(finding, place);
+  }
+
+  const ActionTable &table;
+  const RankView &rank;
+  Verdict &verdict;
+  std::vector<std::vector<std::uint32_t>> shared;
+  std::size_t lanes;
+  std::vector<std::uint32_t> uses;                                                 // latest of each slot and lane
+  std::vector<std::uint32_t> written = std::vector<std::uint32_t>(uses.size(), 0); // latest that wrote
+  std::vector<std::uint32_t> overwritten; // for each slot the entry that last wrote bytes of it through another one
+};
+
+} // namespace
+
+void verifySharedBytesOrdered(const ActionTable &table, Verdict &verdict) {
+  if (verdict.count(Rule::M1) != 0)
+    return; // buffers without a place cannot share bytes
+  for (const RankView &rank : table.ranks())
+    if (auto shared = sharing(rank, places(rank), verdict); !shared.empty())
+      SharedUses(table, rank, std::move(shared), verdict).run();
+}
+
+} // namespace vime::verify

@@ -1,0 +1,165 @@
+// S1: in a step each (stage, microbatch) runs one forward and one backward, or one input and one weight gradient in its
+// place; the last stage one loss. The data of a step is decided and loaded once, and there are as many steps as the job
+// asks for.
+//
+// A step is an iteration of a loop over steps, or all that stands outside of loops, if there are tasks.
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "compiler/Verify/Accesses.h"
+#include "compiler/Verify/Rules.h"
+
+namespace vime::verify {
+namespace {
+
+using namespace plan;
+
+enum Kind : std::uint8_t { kForward, kLoss, kBackward, kInput, kWeight, kKinds };
+constexpr std::string_view kNames[] = {"forward", "loss", "backward", "backward_input", "backward_weight"};
+
+std::optional<Kind> kindOf(std::uint16_t opcode) {
+  switch (static_cast<Opcode>(opcode)) {
+  case Opcode::Forward: return kForward;
+  case Opcode::Loss: return kLoss;
+  case Opcode::Backward: return kBackward;
+  case Opcode::BackwardInput: return kInput;
+  case Opcode::BackwardWeight: return kWeight;
+  default: return std::nullopt;
+  }
+}
+
+/// One step of all ranks: for each stage and microbatch a bit for each kind of task that ran.
+class Step {
+public:
+  Step(const ActionTable &table, Verdict &verdict)
+      : table(table), verdict(verdict), microbatches(table.plan().data.microbatches) {}
+
+  void add(const RankView &rank, std::uint32_t begin, std::uint32_t end) {
+    for (std::uint32_t entry = begin; entry < end; ++entry) {
+      const std::uint16_t opcode = table.action(rank, entry).opcode;
+      if (const std::optional<Kind> kind = kindOf(opcode))
+        task(rank, entry, *kind);
+      else if (opcode == code(Opcode::Decide) || opcode == code(Opcode::Load))
+        ++(opcode == code(Opcode::Decide) ? decided : loaded);
+    }
+  }
+
+  /// Whether there was a step at all.
+  bool complete(const std::string &where) {
+    if (tasks == 0)
+      return false;
+    for (std::uint32_t stage = 0; stage < table.stages().size(); ++stage)
+      for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch)
+        if (!complete(stage, microbatch, where))
+          break; // what follows in this stage would only repeat it
+    if (decided != 1)
+      verdict.error(Rule::S1, 6, fmt::format("`decide` runs {} times {}, not once", decided, where));
+    if (loaded != 1)
+      verdict.error(Rule::S1, 6, fmt::format("`load` runs {} times {}, not once", loaded, where));
+    return true;
+  }
+
+private:
+  std::uint8_t &ran(std::uint32_t stage, std::uint32_t microbatch) {
+    return bits[std::size_t{stage} * microbatches + microbatch];
+  }
+
+  void task(const RankView &rank, std::uint32_t entry, Kind kind) {
+    if (tasks++ == 0)
+      bits.assign(table.stages().size() * microbatches, 0);
+    const std::uint32_t stage = rank.stages[table.action(rank, entry).stage], microbatch = table.microbatch(rank, entry);
+    const auto bit = static_cast<std::uint8_t>(1u << kind);
+    std::uint8_t &known = ran(stage, microbatch);
+    if ((known & bit) != 0)
+      repeated(rank, entry, kind);
+    known |= bit;
+  }
+
+  void repeated(const RankView &rank, std::uint32_t entry, Kind kind) {
+    const StageView &stage = table.stages()[rank.stages[table.action(rank, entry).stage]];
+    const ActionPlace place = placeOf(table, rank, entry);
+    Finding &finding =
+        verdict.error(Rule::S1, 2, place,
+                      fmt::format("{} of stage {}, microbatch {} runs twice in a step", kNames[kind], stage.stage,
+                                  table.microbatch(rank, entry)));
+    verdict.to(finding, place);
+  }
+
+  bool complete(std::uint32_t stage, std::uint32_t microbatch, const std::string &where) {
+    constexpr unsigned whole = 1u << kBackward, split = 1u << kInput | 1u << kWeight;
+    const unsigned known = ran(stage, microbatch);
+    const StageView &view = table.stages()[stage];
+    const std::string subject = fmt::format("stage {}, microbatch {}", view.stage, microbatch);
+    if ((known & 1u << kForward) == 0)
+      return missing("forward", subject, where);
+    if ((known & whole) != 0 && (known & split) != 0)
+      return fault(3, fmt::format("{} runs backward whole and in parts {}", subject, where));
+    if ((known & whole) == 0 && (known & split) != split)
+      return missing((known & split) == 0 ? "backward" : (known & 1u << kInput) == 0 ? "backward_input" : "backward_weight",
+                     subject, where);
+    if (((known & 1u << kLoss) != 0) != view.isLast)
+      return view.isLast ? missing("loss", subject, where)
+                         : fault(4, fmt::format("{} runs a loss {}, but is not the last stage", subject, where));
+    return true;
+  }
+
+  bool missing(std::string_view kind, const std::string &subject, const std::string &where) {
+    return fault(1, fmt::format("no {} of {} runs {}", kind, subject, where));
+  }
+  bool fault(int number, std::string message) {
+    verdict.error(Rule::S1, number, std::move(message));
+    return false;
+  }
+
+  const ActionTable &table;
+  Verdict &verdict;
+  std::uint32_t microbatches;
+  std::uint32_t decided = 0, loaded = 0;
+  std::uint64_t tasks = 0;
+  std::vector<std::uint8_t> bits;
+};
+
+/// Global ids of the loops over steps, each once.
+std::vector<std::uint32_t> loopsOf(const ActionTable &table) {
+  std::vector<std::uint32_t> loops;
+  for (const RankView &rank : table.ranks())
+    for (const Segment &segment : rank.segments)
+      if (segment.isLoop() && std::find(loops.begin(), loops.end(), segment.loop) == loops.end())
+        loops.push_back(segment.loop);
+  return loops;
+}
+
+/// Steps that the segments of one loop (kNone: outside of loops) run.
+std::uint64_t judgeSteps(const ActionTable &table, std::uint32_t loop, Verdict &verdict) {
+  Step step(table, verdict);
+  std::uint64_t trips = 0;
+  for (const RankView &rank : table.ranks())
+    for (const Segment &segment : rank.segments)
+      if (segment.loop == loop) {
+        step.add(rank, segment.first, segment.end);
+        trips = segment.trips;
+      }
+  const std::string where = loop == kNone ? "outside of loops" : fmt::format("in an iteration of loop {}", loop);
+  return step.complete(where) ? trips : 0;
+}
+
+} // namespace
+
+void verifyTasksComplete(const ActionTable &table, Verdict &verdict) {
+  // A stage and microbatch needs two tasks at least; said here, so that a plan of a few bytes cannot ask for a large table.
+  const std::uint64_t pairs = std::uint64_t{table.plan().data.microbatches} * table.stages().size();
+  if (pairs * 2 > table.size()) {
+    verdict.error(Rule::S1, 1, fmt::format("{} stages with {} microbatches cannot run in {} actions",
+                                           table.stages().size(), table.plan().data.microbatches, table.size()));
+    return;
+  }
+  std::uint64_t steps = judgeSteps(table, kNone, verdict);
+  for (const std::uint32_t loop : loopsOf(table))
+    steps += judgeSteps(table, loop, verdict);
+  if (steps != table.plan().run.steps)
+    verdict.error(Rule::S1, 7, fmt::format("the plan runs {} steps, the job asks for {}", steps, table.plan().run.steps));
+}
+
+} // namespace vime::verify

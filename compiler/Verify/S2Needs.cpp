@@ -1,0 +1,136 @@
+// The table of S2: for each operand that is read, which output of which action it must hold.
+#include <cassert>
+
+#include "compiler/Verify/S2Values.h"
+
+namespace vime::verify {
+namespace {
+
+using namespace plan;
+
+struct Row {
+  std::string_view reader, operand;
+  std::array<std::string_view, 3> writers; // `opcode.operand`
+  OfStage stage = OfStage::Any;
+  OfMicrobatch microbatch = OfMicrobatch::Any;
+  OfStep step = OfStep::This;
+  std::string_view edge = {};   // `first` or `last`: on that stage
+  std::string_view onEdge = {}; // this one instead
+};
+
+using enum OfStage;
+constexpr auto SameMicrobatch = OfMicrobatch::Same;
+constexpr auto NoMicrobatch = OfMicrobatch::Any;
+constexpr auto EachSlot = OfMicrobatch::Slot;
+constexpr auto This = OfStep::This;
+constexpr auto Weights = OfStep::Weights;
+constexpr auto AnyStep = OfStep::Any;
+constexpr auto Sum = OfStep::Sum;
+
+constexpr Row kRows[] = {
+    {"forward", "header", {"decide.header"}},
+    {"forward", "segments", {"load.segments"}},
+    {"forward", "input", {"forward.output"}, Before, SameMicrobatch, This, "first", "load.tokens"},
+    {"forward", "weights", {"initialize.weights", "optimize.weights"}, Same, NoMicrobatch, Weights},
+
+    {"loss", "header", {"decide.header"}},
+    {"loss", "segments", {"load.segments"}},
+    {"loss", "labels", {"load.labels"}},
+    {"loss", "stash", {"forward.stash"}, Same, SameMicrobatch},
+
+    {"backward", "header", {"decide.header"}},
+    {"backward", "segments", {"load.segments"}},
+    {"backward", "output_gradient", {"backward.input_gradient", "backward_input.input_gradient"}, Behind, SameMicrobatch},
+    {"backward", "input", {"forward.output"}, Before, SameMicrobatch, This, "first", "load.tokens"},
+    {"backward", "weights", {"initialize.weights", "optimize.weights"}, Same, NoMicrobatch, Weights},
+    {"backward", "stash", {"forward.stash"}, Same, SameMicrobatch, This, "last", "loss.stash"},
+    {"backward", "gradients", {"backward.gradients", "backward_weight.gradients", "scale_gradients.gradients"}, Same,
+     NoMicrobatch, Sum},
+
+    {"backward_input", "header", {"decide.header"}},
+    {"backward_input", "segments", {"load.segments"}},
+    {"backward_input", "output_gradient", {"backward.input_gradient", "backward_input.input_gradient"}, Behind,
+     SameMicrobatch},
+    {"backward_input", "input", {"forward.output"}, Before, SameMicrobatch, This, "first", "load.tokens"},
+    {"backward_input", "weights", {"initialize.weights", "optimize.weights"}, Same, NoMicrobatch, Weights},
+    {"backward_input", "stash", {"forward.stash"}, Same, SameMicrobatch, This, "last", "loss.stash"},
+
+    {"backward_weight", "header", {"decide.header"}},
+    {"backward_weight", "segments", {"load.segments"}},
+    {"backward_weight", "output_gradient", {"backward.input_gradient", "backward_input.input_gradient"}, Behind,
+     SameMicrobatch},
+    {"backward_weight", "input", {"forward.output"}, Before, SameMicrobatch, This, "first", "load.tokens"},
+    {"backward_weight", "weights", {"initialize.weights", "optimize.weights"}, Same, NoMicrobatch, Weights},
+    {"backward_weight", "stash", {"backward_input.stash"}, Same, SameMicrobatch},
+    {"backward_weight", "weight_stash", {"backward_input.weight_stash"}, Same, SameMicrobatch},
+    {"backward_weight", "gradients", {"backward.gradients", "backward_weight.gradients", "scale_gradients.gradients"},
+     Same, NoMicrobatch, Sum},
+
+    {"scale_gradients", "header", {"decide.header"}},
+    {"scale_gradients", "gradients", {"backward.gradients", "backward_weight.gradients"}, Same},
+    {"square_norm", "gradients", {"scale_gradients.gradients"}, Same},
+    {"all_gather", "source", {"square_norm.squares"}},
+    {"clip", "all_squares", {"all_gather.destination"}},
+    {"optimize", "header", {"decide.header"}},
+    {"optimize", "scalars", {"clip.scalars"}},
+    {"optimize", "gradients", {"scale_gradients.gradients"}, Same},
+    {"optimize", "weights", {"initialize.weights", "optimize.weights"}, Same, NoMicrobatch, AnyStep},
+    {"optimize", "moments", {"initialize.moments", "optimize.moments"}, Same, NoMicrobatch, AnyStep},
+
+    {"load", "header", {"decide.header"}},
+    {"report", "header", {"decide.header"}},
+    {"report", "losses", {"loss.losses"}, Any, EachSlot},
+    {"report", "scalars", {"clip.scalars"}},
+    {"report", "all_stats", {"gather.destination"}},
+    {"gather", "source", {"measure.stats", "export_shard.stats"}},
+    {"export_shard", "weights", {"initialize.weights", "optimize.weights"}, Same, NoMicrobatch, AnyStep},
+    {"export_commit", "all_stats", {"gather.destination"}},
+};
+
+/// The number of `opcode.operand`.
+Product product(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  const Signature *signature = findSignature(text.substr(0, dot));
+  assert(signature);
+  std::uint8_t operand = 0;
+  while (signature->operands[operand].name != text.substr(dot + 1))
+    ++operand;
+  return productOf(opcodeIndex(code(signature->opcode)), operand);
+}
+
+void fill(std::array<Product, 3> &products, const std::array<std::string_view, 3> &writers) {
+  for (std::size_t index = 0; index < writers.size(); ++index)
+    if (!writers[index].empty())
+      products[index] = product(writers[index]);
+}
+
+std::array<std::array<Need, 10>, 32> build() {
+  std::array<std::array<Need, 10>, 32> needs;
+  constexpr std::string_view none;
+  for (const Row &row : kRows) {
+    const Product read = product(std::string(row.reader) + "." + std::string(row.operand));
+    Need &need = needs[read / 10][read % 10];
+    need.any = true;
+    fill(need.products, row.writers);
+    fill(need.onFirst, row.edge == "first" ? std::array{row.onEdge, none, none} : row.writers);
+    fill(need.onLast, row.edge == "last" ? std::array{row.onEdge, none, none} : row.writers);
+    need.stage = row.stage;
+    need.microbatch = row.microbatch;
+    need.step = row.step;
+  }
+  return needs;
+}
+
+} // namespace
+
+const std::array<Need, 10> &needsOf(std::uint8_t opcodeIndex) {
+  static const auto kNeeds = build();
+  return kNeeds[opcodeIndex];
+}
+
+std::string nameOf(Product product) {
+  const Signature &signature = signatures()[product / 10];
+  return std::string(signature.operands[product % 10].name) + " of " + std::string(signature.name);
+}
+
+} // namespace vime::verify

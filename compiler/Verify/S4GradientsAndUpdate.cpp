@@ -1,0 +1,194 @@
+// S4: in a step, a stage's weight gradients add up in ascending microbatch, the first one overwriting what the last step
+// left; then they are scaled once, their squares taken, gathered with those of all stages, the factor for clipping
+// computed, and the optimizer runs once.
+//
+// Ascending order is what makes sums bit-equal across orders (architecture.md, section 8). Dispatch order is judged here;
+// that lanes and ranks keep to it is for M3 and C2.
+#include <fmt/format.h>
+
+#include "compiler/Verify/Accesses.h"
+#include "compiler/Verify/Rules.h"
+
+namespace vime::verify {
+namespace {
+
+using namespace plan;
+
+enum class Phase : std::uint8_t { Gradients, Scaled, Squared, Updated };
+
+struct StageState {
+  Phase phase = Phase::Gradients;
+  std::uint32_t gradients = 0; // added so far
+  std::uint32_t lastMicrobatch = 0;
+  std::uint32_t last = kNone; // entry of the latest action of this chain
+};
+
+/// One step of one rank.
+class Chain {
+public:
+  Chain(const ActionTable &table, const RankView &rank, Verdict &verdict)
+      : table(table), rank(rank), verdict(verdict), stages(rank.stages.size()) {}
+
+  void run(const Segment &segment) {
+    for (std::uint32_t entry = segment.first; entry < segment.end; ++entry)
+      judge(entry, table.action(rank, entry));
+    if (!used)
+      return;
+    for (std::uint32_t stage = 0; stage < stages.size(); ++stage)
+      if (stages[stage].phase != Phase::Updated)
+        unfinished(stage);
+  }
+
+private:
+  void judge(std::uint32_t entry, const Action &action) {
+    switch (static_cast<Opcode>(action.opcode)) {
+    case Opcode::Backward:
+    case Opcode::BackwardWeight:
+      return weightGradient(entry, action);
+    case Opcode::ScaleGradients:
+      return advance(entry, action, Phase::Gradients, Phase::Scaled, 4, "scales the gradients");
+    case Opcode::SquareNorm:
+      return advance(entry, action, Phase::Scaled, Phase::Squared, 6, "takes squares of the gradients");
+    case Opcode::AllGather:
+      return gatherSquares(entry, action);
+    case Opcode::Clip:
+      return clip(entry);
+    case Opcode::Optimize:
+      if (clipped == kNone)
+        fault(9, entry, gathered, "runs before `clip` of the same step");
+      return advance(entry, action, Phase::Squared, Phase::Updated, 9, "runs the optimizer");
+    default:
+      return;
+    }
+  }
+
+  void weightGradient(std::uint32_t entry, const Action &action) {
+    used = true;
+    StageState &stage = stages[action.stage];
+    const bool overwrites = (action.immediate & kOverwriteGradients) != 0, first = stage.gradients == 0;
+    const std::uint32_t microbatch = table.microbatch(rank, entry);
+    if (stage.phase != Phase::Gradients)
+      fault(5, entry, stage.last, "adds a weight gradient after the gradients were scaled");
+    else if (!first && microbatch <= stage.lastMicrobatch)
+      fault(1, entry, stage.last,
+            fmt::format("adds the weight gradient of microbatch {} after that of microbatch {}", microbatch,
+                        stage.lastMicrobatch));
+    else if (first && !overwrites)
+      fault(2, entry, kNone, "is the first weight gradient of the stage in a step, but adds to those of the last step");
+    else if (!first && overwrites)
+      fault(3, entry, stage.last, "overwrites the weight gradients before it");
+    ++stage.gradients;
+    stage.lastMicrobatch = microbatch;
+    stage.last = entry;
+  }
+
+  void advance(std::uint32_t entry, const Action &action, Phase before, Phase after, int number, std::string_view what) {
+    used = true;
+    StageState &stage = stages[action.stage];
+    if (stage.phase == after)
+      fault(number, entry, stage.last, fmt::format("{} a second time", what));
+    else if (stage.phase > after)
+      fault(number, entry, stage.last, fmt::format("{} too late", what));
+    else if (stage.phase < before)
+      fault(number, entry, stage.last, fmt::format("{} before {}", what, nextOf(stage.phase)));
+    else if (stage.gradients == 0)
+      fault(number, entry, stage.last, fmt::format("{} before there are any", what));
+    stage.phase = std::max(stage.phase, after);
+    stage.last = entry;
+  }
+
+  static std::string_view nextOf(Phase phase) {
+    constexpr std::string_view kNext[] = {"they are scaled", "their squares are taken", "the optimizer ran", ""};
+    return kNext[static_cast<std::size_t>(phase)];
+  }
+
+  void gatherSquares(std::uint32_t entry, const Action &action) {
+    const std::uint32_t buffer = rank.program->operands[action.operands];
+    if (rank.layout->buffers[buffer].kind != BufferKind::Squares)
+      return;
+    if (gathered != kNone)
+      fault(7, entry, gathered, "gathers the squares a second time");
+    for (std::uint32_t stage = 0; stage < stages.size(); ++stage)
+      if (stages[stage].phase < Phase::Squared)
+        fault(7, entry, stages[stage].last,
+              fmt::format("gathers squares before those of stage {} are taken", stageName(stage)));
+    gathered = entry;
+  }
+
+  void clip(std::uint32_t entry) {
+    if (clipped != kNone)
+      fault(8, entry, clipped, "computes the clip factor a second time");
+    else if (gathered == kNone)
+      fault(8, entry, kNone, "computes the clip factor before the squares are gathered");
+    clipped = entry;
+  }
+
+  void unfinished(std::uint32_t stage) {
+    constexpr std::string_view kMissing[] = {"scaled", "squared", "applied by the optimizer"};
+    constexpr int kNumbers[] = {4, 6, 9};
+    const auto phase = static_cast<std::size_t>(stages[stage].phase);
+    std::string message = fmt::format("the gradients of stage {} are never {} in a step", stageName(stage), kMissing[phase]);
+    if (stages[stage].last == kNone) {
+      verdict.error(Rule::S4, kNumbers[phase], std::move(message));
+      return;
+    }
+    const ActionPlace place = placeOf(table, rank, stages[stage].last);
+    verdict.from(verdict.error(Rule::S4, kNumbers[phase], place, std::move(message)), place);
+  }
+
+  std::uint32_t stageName(std::uint32_t local) const { return table.stages()[rank.stages[local]].stage; }
+
+  void fault(int number, std::uint32_t entry, std::uint32_t before, std::string_view what) {
+    const ActionPlace place = placeOf(table, rank, entry);
+    Finding &finding = verdict.error(Rule::S4, number, place, fmt::format("{} {}", verdict.words(place), what));
+    if (before != kNone)
+      verdict.from(finding, placeOf(table, rank, before));
+    verdict.to(finding, place);
+  }
+
+  const ActionTable &table;
+  const RankView &rank;
+  Verdict &verdict;
+  std::vector<StageState> stages;
+  std::uint32_t gathered = kNone, clipped = kNone;
+  bool used = false;
+};
+
+/// Parameters and moments are set once, before the first step.
+void judgeInitialization(const ActionTable &table, const RankView &rank, Verdict &verdict) {
+  std::vector<std::uint32_t> first(rank.stages.size(), kNone);
+  for (const Segment &segment : rank.segments)
+    for (std::uint32_t entry = segment.first; entry < segment.end; ++entry) {
+      const Action &action = table.action(rank, entry);
+      if (action.opcode != code(Opcode::Initialize))
+        continue;
+      std::uint32_t &known = first[action.stage];
+      if (known == kNone && !segment.isLoop()) {
+        known = entry;
+        continue;
+      }
+      const ActionPlace place = placeOf(table, rank, entry);
+      Finding &finding = verdict.error(Rule::S4, 10, place,
+                                       fmt::format("{} runs more than once", verdict.words(place)));
+      if (known != kNone)
+        verdict.from(finding, placeOf(table, rank, known));
+      verdict.to(finding, place);
+      known = entry;
+    }
+  for (std::uint32_t stage = 0; stage < first.size(); ++stage)
+    if (first[stage] == kNone)
+      verdict.error(Rule::S4, 10, fmt::format("the weights of stage {} are never initialised",
+                                              table.stages()[rank.stages[stage]].stage));
+}
+
+} // namespace
+
+void verifyGradientsAndUpdate(const ActionTable &table, Verdict &verdict) {
+  for (const RankView &rank : table.ranks()) {
+    judgeInitialization(table, rank, verdict);
+    for (const Segment &segment : rank.segments)
+      Chain(table, rank, verdict).run(segment);
+  }
+}
+
+} // namespace vime::verify

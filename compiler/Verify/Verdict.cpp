@@ -1,0 +1,69 @@
+#include "compiler/Verify/Verdict.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "runtime/Plan/Describe.h"
+
+namespace vime::verify {
+
+Finding &Verdict::error(Rule rule, int number, std::string message) {
+  auto counter = std::find_if(counters.begin(), counters.end(), [&](const Counter &known) {
+    return known.rule == rule && known.number == number;
+  });
+  if (counter == counters.end())
+    counter = counters.insert(counters.end(), {rule, number, 0, nullptr});
+  if (++counter->found > kShown)
+    return unseen = Finding();
+  counter->last = &findings.error(rule, number, std::move(message));
+  return *counter->last;
+}
+
+Finding &Verdict::error(Rule rule, int number, ActionPlace place, std::string message) {
+  Finding &finding = error(rule, number, std::move(message));
+  if (&finding != &unseen)
+    findOrigin(finding, place);
+  return finding;
+}
+
+void Verdict::findOrigin(Finding &finding, ActionPlace place) const {
+  const plan::Program *program = plan::programOf(source, place.rank);
+  if (!program || place.action >= program->actions.size())
+    return;
+  const std::uint16_t opcode = program->actions[place.action].opcode;
+  for (const plan::Origin &origin : source.origins)
+    if (origin.opcode == opcode) {
+      const SourceSpan span{file, static_cast<int>(origin.line), static_cast<int>(origin.column),
+                            static_cast<int>(origin.length)};
+      finding.at(span, fmt::format("the {} comes from here", words(place)));
+      return;
+    }
+}
+
+void Verdict::from(Finding &finding, ActionPlace place) const {
+  if (&finding != &unseen)
+    finding.from(place, words(place));
+}
+
+void Verdict::to(Finding &finding, ActionPlace place) const {
+  if (&finding != &unseen)
+    finding.to(place, words(place));
+}
+
+std::string Verdict::words(ActionPlace place) const { return plan::describe(source, place.rank, place.action); }
+
+std::size_t Verdict::count(Rule rule) const {
+  std::size_t sum = 0;
+  for (const Counter &counter : counters)
+    sum += counter.rule == rule ? counter.found : 0;
+  return sum;
+}
+
+void Verdict::close() {
+  for (const Counter &counter : counters)
+    if (counter.found > kShown)
+      counter.last->note(fmt::format("{} more of this kind", counter.found - kShown));
+}
+
+} // namespace vime::verify

@@ -1,0 +1,60 @@
+// Verdict: where the judges put what they find. A few findings of each code are shown, the rest is counted; the user's
+// line is looked up from the opcode.
+//
+//   verdict.error(Rule::C2, 2, rank, entry, "…").from(verdict.place(rank, before), "…")
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/Diagnostics/Findings.h"
+#include "compiler/Verify/ActionTable.h"
+
+namespace vime::verify {
+
+class Verdict {
+public:
+  static constexpr int kShown = 3; // findings of one code
+
+  Verdict(const plan::Plan &plan, Findings &findings, std::string jobFile)
+      : source(plan), findings(findings), file(std::move(jobFile)) {}
+
+  /// A finding about the plan as a whole.
+  Finding &error(Rule rule, int number, std::string message);
+  /// A finding about an action, which leads to the user's line.
+  Finding &error(Rule rule, int number, ActionPlace place, std::string message);
+  /// The action with its description, as one end of a contradiction.
+  void from(Finding &finding, ActionPlace place) const;
+  void to(Finding &finding, ActionPlace place) const;
+
+  /// `send forward to rank 2, stage 1, microbatch 3`.
+  std::string words(ActionPlace place) const;
+  /// Findings of this rule, shown or not.
+  std::size_t count(Rule rule) const;
+  bool any() const { return !counters.empty(); }
+  /// Says on the last finding of each code how many more there were.
+  void close();
+
+private:
+  struct Counter {
+    Rule rule;
+    int number;
+    std::size_t found;
+    Finding *last;
+  };
+  void findOrigin(Finding &finding, ActionPlace place) const;
+
+  const plan::Plan &source;
+  Findings &findings;
+  std::string file;
+  std::vector<Counter> counters;
+  Finding unseen; // beyond kShown
+};
+
+/// The place of an entry.
+inline ActionPlace placeOf(const ActionTable &table, const RankView &rank, std::uint32_t entry) {
+  return {rank.rank, table[entry].action};
+}
+
+} // namespace vime::verify
