@@ -29,7 +29,7 @@ bool Worker::push(const Instruction &instruction) {
 
 void Worker::run() {
   for (std::uint64_t next = 0;; ++next) {
-    if (own.await(pushed, next + 1, kForever) != Sleeper::Outcome::Reached)
+    if (own.await(pushed, next + 1, kForever) != Sleeper::Outcome::Reached || own.interrupted())
       return; // the run is over
     const Instruction &instruction = *queue[next % kQueue];
     Status status = instruction.routine(state, instruction);

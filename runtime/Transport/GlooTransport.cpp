@@ -87,7 +87,10 @@ public:
     return Status();
   }
 
-  void abort() override { mesh->close(); }
+  void abort() override {
+    stopped = true;
+    mesh->close();
+  }
 
 private:
   std::uint32_t self() const { return spec.rank; }
@@ -158,6 +161,8 @@ private:
   }
 
   Status lost(std::uint32_t peer, std::uint32_t end, const std::exception &error) const {
+    if (stopped)
+      return Status(StatusCode::Interrupted, "stopped because the run is over");
     return Status(StatusCode::RankFailed,
                   fmt::format("lost rank {} on {}: {}", peer, describe(spec.ends[end], self()),
                               error.what()));
@@ -167,6 +172,7 @@ private:
   const RankEnds spec;
   const std::chrono::milliseconds limit;
   const std::unique_ptr<OpenEnd[]> open; // by end
+  std::atomic<bool> stopped{false};
 };
 
 } // namespace

@@ -77,7 +77,7 @@ public:
     case Sleeper::Outcome::Reached:
       return Status();
     case Sleeper::Outcome::Interrupted:
-      return Status(StatusCode::RankFailed, "stopped because another rank did");
+      return Status(StatusCode::Interrupted, "stopped because the run is over");
     case Sleeper::Outcome::Late:
       break;
     }

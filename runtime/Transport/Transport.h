@@ -68,7 +68,7 @@ public:
   virtual const std::atomic<std::uint64_t> &finished(std::uint32_t end) const = 0;
 
   /// Returns when the first `count` transfers of an end have finished. `Hang` when the time limit
-  /// passes, naming the peer; `RankFailed` when a peer is gone or the run was aborted. Any failure
+  /// passes, naming the peer; `RankFailed` when a peer is gone, `Interrupted` after `abort` in this process. Any failure
   /// is final for the whole transport.
   virtual Status await(std::uint32_t end, std::uint64_t count) = 0;
 

@@ -1,0 +1,245 @@
+#include "runtime/Exec/ProcessRun.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "runtime/Exec/InterruptSignals.h"
+#include "runtime/Exec/RankProcessVariables.h"
+#include "runtime/Exec/RankReports.h"
+#include "runtime/Exec/RunOutcome.h"
+
+extern char **environ;
+
+namespace vime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// How long ranks may take to stop by themselves once one has failed: they notice a lost peer
+/// within milliseconds, and what they say tells who was first.
+constexpr std::chrono::milliseconds kGrace{1500};
+
+/// Where the ranks leave their addresses. Only this user may look into it; it is gone as soon as
+/// all have met.
+class Store {
+public:
+  Store() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "vime-XXXXXX").string();
+    if (mkdtemp(pattern.data()))
+      path = pattern;
+  }
+  ~Store() { remove(); }
+  Store(const Store &) = delete;
+  void remove() {
+    std::error_code ignored;
+    if (!path.empty())
+      std::filesystem::remove_all(path, ignored);
+    path.clear();
+  }
+  std::string path;
+};
+
+/// The strings of execve, which must be ready before fork.
+class Environment {
+public:
+  Environment(std::uint32_t rank, std::uint32_t ranks, const std::string &store, int reports) {
+    for (char **entry = environ; *entry; ++entry)
+      if (!isOurs(*entry))
+        strings.emplace_back(*entry);
+    strings.push_back(fmt::format("{}={}", kRankVariable, rank));
+    strings.push_back(fmt::format("{}={}", kRanksVariable, ranks));
+    strings.push_back(fmt::format("{}={}", kStoreVariable, store));
+    strings.push_back(fmt::format("{}={}", kReportsVariable, reports));
+    for (std::string &entry : strings)
+      pointers.push_back(entry.data());
+    pointers.push_back(nullptr);
+  }
+  char *const *data() const { return pointers.data(); }
+
+private:
+  static bool isOurs(const std::string &entry) {
+    const std::string name = entry.substr(0, entry.find('='));
+    return name == kRankVariable || name == kRanksVariable || name == kStoreVariable ||
+           name == kReportsVariable;
+  }
+  std::vector<std::string> strings;
+  std::vector<char *> pointers;
+};
+
+/// In the child: a fresh process that ends with its parent. Only async-signal-safe calls.
+[[noreturn]] void becomeRank(char *const *arguments, char *const *environment, int reports,
+                             pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) // it went before we asked
+    _exit(70);
+  signal(SIGINT,
+         SIG_IGN); // Ctrl-C reaches the whole group; what it means for ranks the parent decides
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  fcntl(reports, F_SETFD, 0); // survives exec
+  execve("/proc/self/exe", arguments, environment);
+  _exit(70);
+}
+
+struct Child {
+  std::uint32_t rank = 0;
+  pid_t process = -1;
+  int pipe = -1;
+  std::unique_ptr<ReportReader> reports;
+  bool running() const { return process > 0; }
+};
+
+class Processes {
+public:
+  Processes(const plan::Plan &plan, char *const *arguments, const RunOptions &options,
+            RunObserver &observer)
+      : plan(plan), arguments(arguments), options(options), observer(observer) {}
+
+  ~Processes() {
+    killAll();
+    for (Child &child : children)
+      if (child.running())
+        reap(child);
+  }
+
+  Status run() {
+    if (store.path.empty())
+      return Status(StatusCode::File,
+                    fmt::format("cannot make a temporary folder: {}", std::strerror(errno)));
+    for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
+      if (Status status = start(rank); !status.ok())
+        return status;
+    while (std::any_of(children.begin(), children.end(),
+                       [](const Child &child) { return child.running(); }))
+      attend();
+    return outcome.status();
+  }
+
+private:
+  Status start(std::uint32_t rank) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      return Status(StatusCode::Internal,
+                    fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    const Environment environment(rank, plan.mesh.ranks(), store.path, ends[1]);
+    const pid_t parent = getpid(), process = fork();
+    if (process == 0)
+      becomeRank(arguments, environment.data(), ends[1], parent);
+    close(ends[1]);
+    if (process < 0) {
+      close(ends[0]);
+      return Status(StatusCode::Internal,
+                    fmt::format("cannot start rank {}: {}", rank, std::strerror(errno)));
+    }
+    children.push_back({rank, process, ends[0], std::make_unique<ReportReader>(ends[0], observer)});
+    return Status();
+  }
+
+  /// Waits for the next thing to happen, and deals with it.
+  void attend() {
+    std::vector<pollfd> files = {{options.interrupts, POLLIN, 0}};
+    for (const Child &child : children)
+      files.push_back({child.running() ? child.pipe : -1, POLLIN, 0});
+    if (poll(files.data(), files.size(), patience()) == 0)
+      killAll(); // the grace is over
+    if (files[0].revents & POLLIN) {
+      consumeInterrupt(options.interrupts);
+      outcome.interrupt();
+      killAll();
+    }
+    for (std::size_t index = 0; index < children.size(); ++index)
+      if (files[index + 1].revents != 0)
+        listen(children[index]);
+  }
+
+  void listen(Child &child) {
+    if (!child.reports->read())
+      return end(child);
+    const auto connected = [](const Child &each) { return each.reports->connected(); };
+    if (std::all_of(children.begin(), children.end(), connected))
+      store.remove();
+  }
+
+  void end(Child &child) {
+    const int status = reap(child);
+    const bool killed = WIFSIGNALED(status);
+    if (killed && !killing)
+      outcome.recordDeath(
+          Status(StatusCode::RankFailed,
+                 fmt::format("rank {} (process {}) was ended by signal {}, {}", child.rank,
+                             child.process, WTERMSIG(status), strsignal(WTERMSIG(status)))));
+    else if (child.reports->hasEnded())
+      outcome.record(child.reports->status());
+    else if (!killed)
+      outcome.recordDeath(
+          Status(StatusCode::RankFailed,
+                 fmt::format("rank {} (process {}) ended with exit code {} and no word", child.rank,
+                             child.process, WEXITSTATUS(status))));
+    child.process = -1;
+    if (!outcome.status().ok() && deadline == Clock::time_point::max())
+      deadline = Clock::now() + kGrace;
+  }
+
+  /// Milliseconds until ranks that should have stopped are killed; -1: for ever.
+  int patience() const {
+    if (deadline == Clock::time_point::max() || killing)
+      return -1;
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    return std::max(0, static_cast<int>(left.count()) + 1);
+  }
+
+  void killAll() {
+    killing = true;
+    for (const Child &child : children)
+      if (child.running())
+        kill(child.process, SIGKILL);
+  }
+
+  static int reap(Child &child) {
+    int status = 0;
+    while (waitpid(child.process, &status, 0) < 0 && errno == EINTR) {
+    }
+    close(child.pipe);
+    return status;
+  }
+
+  const plan::Plan &plan;
+  char *const *const arguments;
+  const RunOptions &options;
+  RunObserver &observer;
+  Store store;
+  std::vector<Child> children;
+  RunOutcome outcome;
+  bool killing = false;
+  Clock::time_point deadline = Clock::time_point::max();
+};
+
+} // namespace
+
+Status runProcesses(const plan::Plan &plan, char *const *arguments, const RunOptions &options,
+                    RunObserver &observer) {
+  if (Status status = checkMemory(plan); !status.ok())
+    return status;
+  Status status = Processes(plan, arguments, options, observer).run();
+  if (!status.ok())
+    removePartialExport(plan, options.base);
+  return status;
+}
+
+} // namespace vime

@@ -1,0 +1,13 @@
+// The environment that makes a process one rank of a run: between ProcessRun.cpp and
+// RankProcess.cpp only.
+#pragma once
+
+namespace vime {
+
+constexpr const char *kRankVariable = "RANK";
+constexpr const char *kRanksVariable = "WORLD_SIZE";
+constexpr const char *kStoreVariable = "VIME_STORE"; // folder where ranks leave their addresses
+constexpr const char *kReportsVariable =
+    "VIME_REPORTS"; // file descriptor of the pipe to the starting process
+
+} // namespace vime

@@ -1,0 +1,105 @@
+#include "runtime/Exec/RankReports.h"
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include <unistd.h>
+
+namespace vime {
+namespace {
+
+enum Kind : std::uint32_t { Connected, Step, Exported, Ended };
+
+struct Head {
+  std::uint32_t kind;
+  std::uint32_t bytes;
+};
+
+template <typename Value> void append(std::vector<std::byte> &bytes, const Value &value) {
+  const auto *first = reinterpret_cast<const std::byte *>(&value);
+  bytes.insert(bytes.end(), first, first + sizeof value);
+}
+
+template <typename Value> Value valueAt(std::span<const std::byte> bytes, std::size_t offset) {
+  Value value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+} // namespace
+
+void ReportWriter::connected() { write(Connected, {}); }
+
+void ReportWriter::exported() { write(Exported, {}); }
+
+void ReportWriter::stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) {
+  std::vector<std::byte> bytes;
+  append(bytes, record);
+  for (const plan::RankStats &rank : ranks)
+    append(bytes, rank);
+  write(Step, bytes);
+}
+
+void ReportWriter::ended(const Status &status) {
+  std::vector<std::byte> bytes;
+  append(bytes, status.code());
+  for (const char letter : status.message())
+    append(bytes, letter);
+  write(Ended, bytes);
+}
+
+void ReportWriter::write(std::uint32_t kind, std::span<const std::byte> payload) {
+  std::vector<std::byte> bytes;
+  append(bytes, Head{kind, static_cast<std::uint32_t>(payload.size())});
+  bytes.insert(bytes.end(), payload.begin(), payload.end());
+  for (std::size_t written = 0; written < bytes.size();) {
+    const ssize_t count = ::write(pipe, bytes.data() + written, bytes.size() - written);
+    if (count < 0 && errno != EINTR)
+      return; // nobody listens any more; this process is about to be ended too
+    written += count > 0 ? static_cast<std::size_t>(count) : 0;
+  }
+}
+
+bool ReportReader::read() {
+  std::byte chunk[4096];
+  const ssize_t count = ::read(pipe, chunk, sizeof chunk);
+  if (count < 0 && errno == EINTR)
+    return true;
+  if (count <= 0)
+    return false;
+  pending.insert(pending.end(), chunk, chunk + count);
+  std::size_t offset = 0;
+  while (pending.size() - offset >= sizeof(Head)) {
+    const auto head = valueAt<Head>(pending, offset);
+    if (pending.size() - offset < sizeof head + head.bytes)
+      break;
+    handle(head.kind, std::span(pending).subspan(offset + sizeof head, head.bytes));
+    offset += sizeof head + head.bytes;
+  }
+  pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(offset));
+  return true;
+}
+
+void ReportReader::handle(std::uint32_t kind, std::span<const std::byte> bytes) {
+  if (kind == Connected)
+    isConnected = true;
+  if (kind == Exported)
+    observer.exported();
+  if (kind == Step) {
+    std::vector<plan::RankStats> ranks((bytes.size() - sizeof(StepRecord)) /
+                                       sizeof(plan::RankStats));
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+      ranks[rank] =
+          valueAt<plan::RankStats>(bytes, sizeof(StepRecord) + rank * sizeof(plan::RankStats));
+    observer.stepFinished(valueAt<StepRecord>(bytes, 0), ranks);
+  }
+  if (kind == Ended) {
+    isEnded = true;
+    const auto code = valueAt<StatusCode>(bytes, 0);
+    const auto *text = reinterpret_cast<const char *>(bytes.data() + sizeof code);
+    outcome = Status(code, std::string(text, bytes.size() - sizeof code));
+  }
+}
+
+} // namespace vime

@@ -1,0 +1,85 @@
+#include "runtime/Exec/RankRun.h"
+
+#include "runtime/Exec/CertificateCheck.h"
+#include "runtime/Exec/Executor.h"
+#include "runtime/Plan/Describe.h"
+#include "runtime/Transport/Agreement.h"
+
+namespace vime {
+namespace {
+
+std::vector<MessageSize> messagesOf(const plan::Plan &plan, const plan::Program &program) {
+  std::vector<MessageSize> messages;
+  for (const plan::Lane &lane : program.lanes) {
+    const bool isGroup = lane.kind == plan::LaneKind::Group;
+    const plan::Message &message = isGroup ? plan.groups[lane.group].message : lane.message;
+    messages.push_back({message.fixed, message.perToken});
+  }
+  return messages;
+}
+
+} // namespace
+
+StatusOr<std::unique_ptr<RankRun>> RankRun::prepare(const RankJob &job) {
+  if (Status status = checkCertificate(job.plan, job.rank); !status.ok())
+    return status;
+  std::unique_ptr<RankRun> run(new RankRun(job));
+  StatusOr<RankEnds> ends = endsOf(job.plan, job.rank);
+  if (!ends.ok())
+    return ends.status();
+  run->rankEnds = std::move(*ends);
+  if (job.rank == 0) {
+    StatusOr<Coordinator> coordinator = Coordinator::open(job.plan, job.base, job.observer);
+    if (!coordinator.ok())
+      return coordinator.status();
+    run->coordinator = std::make_unique<Coordinator>(std::move(*coordinator));
+  }
+  StatusOr<RankModel> model = makeRankModel(job.plan, job.rank, job.base);
+  if (!model.ok())
+    return model.status();
+  run->model = std::move(*model);
+  const plan::Layout &layout = *plan::layoutOf(job.plan, job.rank);
+  if (Status status = run->reserve(layout); !status.ok())
+    return status;
+  StatusOr<ResolvedProgram> program =
+      resolve(*plan::programOf(job.plan, job.rank), layout,
+              {run->arenas[0].data(), run->arenas[1].data()}, trainingRoutines());
+  if (!program.ok())
+    return program.status();
+  run->program = std::move(*program);
+  return run;
+}
+
+Status RankRun::reserve(const plan::Layout &layout) {
+  for (std::size_t tier = 0; tier < arenas.size(); ++tier) {
+    StatusOr<Arena> arena = Arena::reserve(layout.arena[tier], job.edge);
+    if (!arena.ok())
+      return arena.status();
+    arenas[tier] = std::move(*arena);
+  }
+  return Status();
+}
+
+std::byte *RankRun::headerBuffer(const plan::Layout &layout) const {
+  for (const plan::Buffer &buffer : layout.buffers)
+    if (buffer.kind == plan::BufferKind::Header)
+      return arenas[static_cast<std::size_t>(buffer.tier)].data() + buffer.offset;
+  return nullptr;
+}
+
+Status RankRun::execute(Transport &transport, Sleeper &sleeper) {
+  if (Status status = agree(transport, rankEnds, claimsOf(job.plan, job.rank, job.planId));
+      !status.ok())
+    return status;
+  const plan::Program &own = *plan::programOf(job.plan, job.rank);
+  const plan::Layout &layout = *plan::layoutOf(job.plan, job.rank);
+  RankState state{.plan = job.plan, .program = own, .layout = layout, .rank = job.rank};
+  state.transport = &transport;
+  state.model = &model;
+  state.coordinator = coordinator.get();
+  state.header = reinterpret_cast<const plan::StepHeader *>(headerBuffer(layout));
+  state.messages = messagesOf(job.plan, own);
+  return Executor(state, std::move(program), sleeper, /*finishedBefore=*/1).run();
+}
+
+} // namespace vime

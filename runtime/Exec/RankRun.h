@@ -1,0 +1,60 @@
+// RankRun: everything one rank needs for one run, from its part of the plan to its last action.
+//
+//   StatusOr<std::unique_ptr<RankRun>> run = RankRun::prepare({.plan = plan, .rank = 2, …});   //
+//   no peer needed Status status = (*run)->execute(transport, sleeper);
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "runtime/Base/Status.h"
+#include "runtime/Exec/Arena.h"
+#include "runtime/Exec/Coordinator.h"
+#include "runtime/Exec/RankModel.h"
+#include "runtime/Exec/Resolve.h"
+#include "runtime/Exec/RoutineTable.h"
+#include "runtime/Exec/RunObserver.h"
+#include "runtime/Transport/Ends.h"
+#include "runtime/Transport/Sleeper.h"
+
+namespace vime {
+
+struct RankJob {
+  const plan::Plan &plan; // of which this rank's program and layout are there
+  plan::Hash128 planId{};
+  std::uint32_t rank = 0;
+  std::string base; // folder of the job's relative paths
+  RunObserver &observer;
+  Arena::Edge edge = Arena::Edge::Plain;
+};
+
+class RankRun {
+public:
+  /// Checks the certificate, reserves the arenas (in the calling thread, which should be the rank's
+  /// own), builds the stages, opens the text. Everything that can fail without a peer fails here.
+  static StatusOr<std::unique_ptr<RankRun>> prepare(const RankJob &job);
+
+  const RankEnds &ends() const { return rankEnds; }
+
+  /// Agrees with the peers and runs the program.
+  Status execute(Transport &transport, Sleeper &sleeper);
+
+  /// The arena of a tier, for tests.
+  const Arena &arena(plan::Tier tier) const { return arenas[static_cast<std::size_t>(tier)]; }
+
+private:
+  explicit RankRun(const RankJob &job) : job(job) {}
+  Status reserve(const plan::Layout &layout);
+  std::byte *headerBuffer(const plan::Layout &layout) const;
+
+  const RankJob job;
+  RankEnds rankEnds;
+  std::array<Arena, 2> arenas;
+  RankModel model;
+  std::unique_ptr<Coordinator> coordinator; // on rank 0
+  ResolvedProgram program;
+};
+
+} // namespace vime

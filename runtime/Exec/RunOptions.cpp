@@ -1,0 +1,41 @@
+#include "runtime/Exec/RunOptions.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "runtime/Exec/RankModel.h"
+#include "runtime/Plan/Describe.h"
+
+namespace vime {
+
+std::chrono::nanoseconds transferLimit(const plan::Plan &plan) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(plan.limits.transferSeconds));
+}
+
+Status checkMemory(const plan::Plan &plan) {
+  std::uint64_t needed = 0;
+  for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
+    for (const std::uint64_t bytes : plan::layoutOf(plan, rank)->arena)
+      needed += bytes;
+  if (const std::uint64_t available = availableMemory(); needed > available)
+    return Status(
+        StatusCode::Unacceptable,
+        fmt::format(
+            "the {} ranks of the plan need {} MiB together, this machine has {} MiB to give",
+            plan.mesh.ranks(), needed >> 20, available >> 20));
+  return Status();
+}
+
+void removePartialExport(const plan::Plan &plan, const std::string &base) {
+  if (plan.run.exportTo.empty())
+    return;
+  std::filesystem::path directory = pathFrom(base, plan.run.exportTo);
+  if (!directory.has_filename()) // `out/`
+    directory = directory.parent_path();
+  std::error_code ignored;
+  std::filesystem::remove_all(directory.string() + ".partial", ignored);
+}
+
+} // namespace vime

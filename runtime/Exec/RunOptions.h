@@ -1,0 +1,28 @@
+// RunOptions: what a run on this machine is told besides its plan.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "runtime/Exec/Arena.h"
+#include "runtime/Plan/Plan.h"
+
+namespace vime {
+
+struct RunOptions {
+  std::string base = "."; // folder of the job's relative paths
+  int interrupts = -1;    // readable when the user wants the run to end (InterruptSignals.h)
+  Arena::Edge edge = Arena::Edge::Plain;
+};
+
+/// Longest wait for a peer.
+std::chrono::nanoseconds transferLimit(const plan::Plan &plan);
+
+/// `Unacceptable` when the arenas of all ranks do not fit into this machine's memory. Needs all
+/// layouts.
+Status checkMemory(const plan::Plan &plan);
+
+/// Removes what an export left that was not completed.
+void removePartialExport(const plan::Plan &plan, const std::string &base);
+
+} // namespace vime

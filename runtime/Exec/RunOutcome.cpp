@@ -1,0 +1,38 @@
+#include "runtime/Exec/RunOutcome.h"
+
+namespace vime {
+namespace {
+
+enum Distance { Killed, Own, LostPeer, ToldToStop };
+
+Distance distanceOf(StatusCode code) {
+  if (code == StatusCode::Interrupted)
+    return ToldToStop;
+  return code == StatusCode::RankFailed ? LostPeer : Own;
+}
+
+} // namespace
+
+void RunOutcome::record(const Status &status) { record(status, distanceOf(status.code())); }
+
+void RunOutcome::recordDeath(const Status &status) { record(status, Killed); }
+
+void RunOutcome::record(const Status &status, int distance) {
+  const std::lock_guard lock(mutex);
+  if (status.ok() || distance >= closest)
+    return;
+  closest = distance;
+  cause = status;
+}
+
+void RunOutcome::interrupt() {
+  const std::lock_guard lock(mutex);
+  interrupted = interrupted || closest == kNobody;
+}
+
+Status RunOutcome::status() const {
+  const std::lock_guard lock(mutex);
+  return interrupted ? Status(StatusCode::Interrupted, "interrupted") : cause;
+}
+
+} // namespace vime

@@ -1,0 +1,33 @@
+// RunOutcome: how a run of several ranks ended. The first rank that failed by itself explains the
+// whole; what the others report afterwards are consequences.
+#pragma once
+
+#include <mutex>
+
+#include "runtime/Base/Status.h"
+
+namespace vime {
+
+class RunOutcome {
+public:
+  /// A rank ended. From any thread.
+  void record(const Status &status);
+  /// A rank's process was killed from outside: the cause of everything else.
+  void recordDeath(const Status &status);
+  /// The user ended the run: whatever ranks say afterwards does not matter.
+  void interrupt();
+
+  /// Ok, or the cause.
+  Status status() const;
+
+private:
+  void record(const Status &status, int distance);
+
+  mutable std::mutex mutex;
+  bool interrupted = false;
+  int closest = kNobody; // distance of `cause` from the cause of all
+  Status cause;
+  static constexpr int kNobody = 4;
+};
+
+} // namespace vime
