@@ -7,9 +7,9 @@
 namespace vime {
 
 std::string_view nameOf(Rule rule) {
-  constexpr std::array<std::string_view, 24> kNames = {"J",  "S1", "S2", "S3", "S4", "C1", "C2", "C3",
-                                                       "C4", "D1", "D2", "D3", "D4", "D5", "D6", "M1",
-                                                       "M2", "M3", "W1", "W2", "W3", "Q1", "Q2", "K1"};
+  constexpr std::array<std::string_view, 24> kNames = {
+      "J",  "S1", "S2", "S3", "S4", "C1", "C2", "C3", "C4", "D1", "D2", "D3",
+      "D4", "D5", "D6", "M1", "M2", "M3", "W1", "W2", "W3", "Q1", "Q2", "K1"};
   static_assert(kNames.size() == static_cast<std::size_t>(Rule::K1) + 1);
   return kNames[static_cast<std::size_t>(rule)];
 }

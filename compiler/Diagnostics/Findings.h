@@ -1,10 +1,12 @@
-// Findings: what is wrong with a job, an order or a plan, collected so that one run tells everything.
+// Findings: what is wrong with a job, an order or a plan, collected so that one run tells
+// everything.
 //
 //   findings.error(Rule::C1, 1, "channel `rank 1 → rank 2, forward` has 2 sends and 1 receives")
 //       .from({program, action}, "last send").help("…");
 //   if (findings.any()) { std::cerr << renderText(findings, sources); return 1; }
 //
-// The code printed is rule label + number: C1, 1 → C0101. Wording: lower case, no full stop, the remedy only in help.
+// The code printed is rule label + number: C1, 1 → C0101. Wording: lower case, no full stop, the
+// remedy only in help.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +19,39 @@
 namespace vime {
 
 /// Labels of architecture.md, section 4.
-enum class Rule : std::uint8_t { J, S1, S2, S3, S4, C1, C2, C3, C4, D1, D2, D3, D4, D5, D6, M1, M2, M3, W1, W2, W3, Q1, Q2, K1 };
+enum class Rule : std::uint8_t {
+  J,
+  S1,
+  S2,
+  S3,
+  S4,
+  C1,
+  C2,
+  C3,
+  C4,
+  D1,
+  D2,
+  D3,
+  D4,
+  D5,
+  D6,
+  M1,
+  M2,
+  M3,
+  W1,
+  W2,
+  W3,
+  Q1,
+  Q2,
+  K1
+};
 
 /// `C0101` for (C1, 1); `J0012` for (J, 12).
 std::string codeOf(Rule rule, int number);
 std::string_view nameOf(Rule rule);
 
-/// A place in a file: line, and column and length in characters (code points), counted from 1; line 0 = no place.
+/// A place in a file: line, and column and length in characters (code points), counted from 1; line
+/// 0 = no place.
 struct SourceSpan {
   std::string file;
   int line = 0, column = 0, length = 1;
@@ -36,7 +64,8 @@ struct ActionPlace {
   std::uint32_t action = 0;
 };
 
-/// Printed behind `= note: `; with a span as a note of its own, with that line; with an action behind
+/// Printed behind `= note: `; with a span as a note of its own, with that line; with an action
+/// behind
 /// `= from rank 1, action 17: `.
 struct Note {
   enum class End : std::uint8_t { None, From, To }; // which end of a contradiction the action is
@@ -75,13 +104,14 @@ private:
   std::deque<Finding> list; // references stay valid
 };
 
-/// `error[J0012]: …` with source line and caret as rustc draws them; an empty line between two findings. A file that
-/// `sources` lacks gives the place without the line.
+/// `error[J0012]: …` with source line and caret as rustc draws them; an empty line between two
+/// findings. A file that `sources` lacks gives the place without the line.
 class SourceCache; // Diagnostics/SourceCache.h
 std::string renderText(const Finding &finding, const SourceCache &sources, bool colour = false);
 std::string renderText(const Findings &findings, const SourceCache &sources, bool colour = false);
-/// One JSON object: {"format": "vime-diagnostics", "format_version": 1, "errors": [{code, message, file, line, column,
-/// length, label, notes: [{text, file?, line?, column?, length?, rank?, action?, end?}], help, rendered}]}.
+/// One JSON object: {"format": "vime-diagnostics", "format_version": 1, "errors": [{code, message,
+/// file, line, column, length, label, notes: [{text, file?, line?, column?, length?, rank?,
+/// action?, end?}], help, rendered}]}.
 std::string renderJson(const Findings &findings, const SourceCache &sources);
 
 } // namespace vime

@@ -37,8 +37,10 @@ std::size_t editDistance(std::string_view word, std::string_view other) {
     row[0] = line;
     for (std::size_t column = 1; column < columns; ++column) {
       const bool same = folded(word[line - 1]) == folded(other[column - 1]);
-      row[column] = std::min({last[column] + 1, row[column - 1] + 1, last[column - 1] + (same ? 0 : 1)});
-      const bool swapped = line > 1 && column > 1 && folded(word[line - 1]) == folded(other[column - 2]) &&
+      row[column] =
+          std::min({last[column] + 1, row[column - 1] + 1, last[column - 1] + (same ? 0 : 1)});
+      const bool swapped = line > 1 && column > 1 &&
+                           folded(word[line - 1]) == folded(other[column - 2]) &&
                            folded(word[line - 2]) == folded(other[column - 1]);
       if (swapped)
         row[column] = std::min(row[column], beforeLast[column - 2] + 1);
@@ -49,14 +51,15 @@ std::size_t editDistance(std::string_view word, std::string_view other) {
   return last[columns - 1];
 }
 
-std::optional<std::string_view> nearest(std::string_view word, std::span<const std::string_view> candidates) {
+std::optional<std::string_view> nearest(std::string_view word,
+                                        std::span<const std::string_view> candidates) {
   if (word.empty() || word.size() > kLongestWord)
     return std::nullopt;
   std::optional<std::string_view> best;
-  std::size_t allowed = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::size_t allowed = (word.size() + 2) / 3 + 1;
   for (const std::string_view candidate : candidates) {
     const std::size_t distance = holdsAsWords(word, candidate) ? 1 : editDistance(word, candidate);
-    if (distance < allowed && distance < candidate.size()) {
+    if (distance < allowed && distance < std::min(candidate.size(), word.size())) {
       allowed = distance;
       best = candidate;
     }

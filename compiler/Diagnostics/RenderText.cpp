@@ -10,7 +10,8 @@ namespace vime {
 
 namespace {
 
-constexpr const char *kPlain = "\033[0m", *kBold = "\033[1m", *kRed = "\033[1;31m", *kBlue = "\033[1;34m";
+constexpr const char *kPlain = "\033[0m", *kBold = "\033[1m", *kRed = "\033[1;31m",
+                     *kBlue = "\033[1;34m";
 
 class Renderer {
 public:
@@ -18,8 +19,8 @@ public:
 
   std::string render(const Finding &finding) {
     gutter = gutterOf(finding);
-    text = paint(kRed, "error[" + codeOf(finding.rule, finding.number) + "]") + paint(kBold, ": " + finding.message) +
-           '\n';
+    text = paint(kRed, "error[" + codeOf(finding.rule, finding.number) + "]") +
+           paint(kBold, ": " + finding.message) + '\n';
     place(finding.span, finding.spanLabel, kRed);
     for (const Note &note : finding.notes)
       if (!note.span)
@@ -59,21 +60,26 @@ private:
   }
 
   void underlined(const Snippet &shown, int number, const std::string &label, const char *style) {
-    const std::string bar = paint(kBlue, std::string(gutter, ' ') + " |"), digits = std::to_string(number);
-    const std::string underline =
-        std::string(static_cast<std::size_t>(shown.width), '^') + (label.empty() ? "" : " " + label);
+    const std::string bar = paint(kBlue, std::string(gutter, ' ') + " |"),
+                      digits = std::to_string(number);
+    const std::string underline = std::string(static_cast<std::size_t>(shown.width), '^') +
+                                  (label.empty() ? "" : " " + label);
     text += bar + '\n';
     text += paint(kBlue, std::string(gutter - digits.size(), ' ') + digits + " |");
     text += shown.text.empty() ? "\n" : ' ' + shown.text + '\n';
-    text += bar + ' ' + std::string(static_cast<std::size_t>(shown.underline), ' ') + paint(style, underline) + '\n';
+    text += bar + ' ' + std::string(static_cast<std::size_t>(shown.underline), ' ') +
+            paint(style, underline) + '\n';
   }
 
   void attachment(const Note &note) {
     if (!note.action)
       return attach("note", note.text);
-    const std::string_view end = note.end == Note::End::From ? "from " : note.end == Note::End::To ? "to   " : "";
-    text += equals() + std::string(end) + "rank " + std::to_string(note.action->rank) + ", action " +
-            std::to_string(note.action->action) + (note.text.empty() ? "" : ": " + note.text) + '\n';
+    const std::string_view end = note.end == Note::End::From ? "from "
+                                 : note.end == Note::End::To ? "to   "
+                                                             : "";
+    text += equals() + std::string(end) + "rank " + std::to_string(note.action->rank) +
+            ", action " + std::to_string(note.action->action) +
+            (note.text.empty() ? "" : ": " + note.text) + '\n';
   }
 
   void attach(const std::string &kind, const std::string &words) {

@@ -37,7 +37,9 @@ std::vector<Cell> cellsOf(std::string_view line) {
   return cells;
 }
 
-int widthOf(const std::vector<Cell> &cells) { return cells.empty() ? 0 : cells.back().start + cells.back().width; }
+int widthOf(const std::vector<Cell> &cells) {
+  return cells.empty() ? 0 : cells.back().start + cells.back().width;
+}
 
 // Columns before the character with this index; the index may be the one behind the last.
 int startOf(const std::vector<Cell> &cells, std::size_t index) {
@@ -57,8 +59,10 @@ std::string window(const std::vector<Cell> &cells, int from, int to) {
 
 Snippet snippet(std::string_view line, int column, int length) {
   const std::vector<Cell> cells = cellsOf(line);
-  const std::size_t first = std::min(cells.size(), static_cast<std::size_t>(std::max(column, 1) - 1));
-  const std::size_t end = std::min(cells.size(), first + static_cast<std::size_t>(std::max(length, 1)));
+  const std::size_t first =
+      std::min(cells.size(), static_cast<std::size_t>(std::max(column, 1) - 1));
+  const std::size_t end =
+      std::min(cells.size(), first + static_cast<std::size_t>(std::max(length, 1)));
   const int underline = startOf(cells, first);
   const int width = std::max(1, startOf(cells, end) - underline);
   if (widthOf(cells) <= kWidestLine)

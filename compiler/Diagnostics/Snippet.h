@@ -4,8 +4,8 @@
 //   shown.text       // "    ranks: 4"
 //   shown.underline  // 11, one wide
 //
-// Tabs become four spaces, what a terminal would obey becomes U+FFFD, and a line that is too wide is cut to the part
-// around the underline.
+// Tabs become four spaces, what a terminal would obey becomes U+FFFD, and a line that is too wide
+// is cut to the part around the underline.
 #pragma once
 
 #include <string>
@@ -19,7 +19,8 @@ struct Snippet {
   int width = 1;     // of the underline, at least 1
 };
 
-/// Column and length count characters, from 1. A column behind the line's end stands right behind it.
+/// Column and length count characters, from 1. A column behind the line's end stands right behind
+/// it.
 Snippet snippet(std::string_view line, int column, int length);
 
 } // namespace vime

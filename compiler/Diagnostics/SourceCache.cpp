@@ -40,10 +40,12 @@ const std::string *SourceCache::source(const std::string &file) const {
 
 std::optional<std::string_view> SourceCache::line(const std::string &file, int number) const {
   const auto found = entries.find(file);
-  if (found == entries.end() || number < 1 || static_cast<std::size_t>(number) > found->second.starts.size())
+  if (found == entries.end() || number < 1 ||
+      static_cast<std::size_t>(number) > found->second.starts.size())
     return std::nullopt;
   const Entry &entry = found->second;
-  std::string_view rest = std::string_view(entry.text).substr(entry.starts[static_cast<std::size_t>(number) - 1]);
+  std::string_view rest =
+      std::string_view(entry.text).substr(entry.starts[static_cast<std::size_t>(number) - 1]);
   rest = rest.substr(0, rest.find('\n'));
   if (rest.ends_with('\r'))
     rest.remove_suffix(1);

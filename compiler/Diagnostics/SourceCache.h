@@ -18,14 +18,15 @@ public:
   /// Keeps a copy; a second text of the same name replaces the first.
   void add(const std::string &file, std::string text);
 
-  /// Reads the file if it is not known yet; false if it cannot be read. Only for files that cannot have changed since
-  /// they were judged: the renderer shows what stands there now.
+  /// Reads the file if it is not known yet; false if it cannot be read. Only for files that cannot
+  /// have changed since they were judged: the renderer shows what stands there now.
   bool load(const std::string &file);
 
   /// The text of a file, or null.
   const std::string *source(const std::string &file) const;
 
-  /// Line `number`, counted from 1, without line break and byte order mark; nothing if there is no such line.
+  /// Line `number`, counted from 1, without line break and byte order mark; nothing if there is no
+  /// such line.
   std::optional<std::string_view> line(const std::string &file, int number) const;
 
 private:

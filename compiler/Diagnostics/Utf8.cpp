@@ -16,8 +16,9 @@ struct Range {
 };
 
 bool contains(const auto &ranges, char32_t code) {
-  const auto behind = std::upper_bound(ranges.begin(), ranges.end(), code,
-                                       [](char32_t wanted, const Range &range) { return wanted < range.first; });
+  const auto behind =
+      std::upper_bound(ranges.begin(), ranges.end(), code,
+                       [](char32_t wanted, const Range &range) { return wanted < range.first; });
   return behind != ranges.begin() && code <= std::prev(behind)->last;
 }
 
@@ -62,7 +63,9 @@ Character characterAt(std::string_view text) {
   return {.code = code, .bytes = bytes};
 }
 
-int displayWidth(char32_t code) { return contains(kZeroWidth, code) ? 0 : contains(kWide, code) ? 2 : 1; }
+int displayWidth(char32_t code) {
+  return contains(kZeroWidth, code) ? 0 : contains(kWide, code) ? 2 : 1;
+}
 
 std::size_t characterCount(std::string_view text) {
   std::size_t count = 0;

@@ -1,4 +1,5 @@
-// Bindings: how the rows of the field table reach the members of a Job. Included by FieldTable.cpp only.
+// Bindings: how the rows of the field table reach the members of a Job. Included by FieldTable.cpp
+// only.
 #pragma once
 
 #include <string>
@@ -47,24 +48,30 @@ template <typename T> void store(Field<T> &field, const Value &value, const Orig
   field.from = origin.from;
 }
 
-template <typename T> Origin originOf(const Field<T> &field) { return {field.origin, field.span, field.from}; }
+template <typename T> Origin originOf(const Field<T> &field) {
+  return {field.origin, field.span, field.from};
+}
 
 /// `Access` takes a Job, const or not, to a Field of it.
 template <auto Access> constexpr Binding bindField() {
-  return {.store = [](Job &job, Job::NamedModel *, std::string_view, const Value &value,
-                      const Origin &origin) { store(Access(job), value, origin); },
-          .load = [](const Job &job, const Job::NamedModel *) { return valueOf(Access(job).value); },
-          .origin = [](const Job &job, const Job::NamedModel *, std::string_view) { return originOf(Access(job)); }};
+  return {
+      .store = [](Job &job, Job::NamedModel *, std::string_view, const Value &value,
+                  const Origin &origin) { store(Access(job), value, origin); },
+      .load = [](const Job &job, const Job::NamedModel *) { return valueOf(Access(job).value); },
+      .origin = [](const Job &job, const Job::NamedModel *,
+                   std::string_view) { return originOf(Access(job)); }};
 }
 
 /// A member of a model's configuration; its origin stands beside it.
 template <auto Member> constexpr Binding bindModel() {
   return {.store =
-              [](Job &, Job::NamedModel *model, std::string_view key, const Value &value, const Origin &origin) {
+              [](Job &, Job::NamedModel *model, std::string_view key, const Value &value,
+                 const Origin &origin) {
                 assign(model->config.*Member, value);
                 model->origins[std::string(key)] = origin;
               },
-          .load = [](const Job &, const Job::NamedModel *model) { return valueOf(model->config.*Member); },
+          .load = [](const Job &,
+                     const Job::NamedModel *model) { return valueOf(model->config.*Member); },
           .origin =
               [](const Job &, const Job::NamedModel *model, std::string_view key) {
                 const auto found = model->origins.find(std::string(key));
@@ -75,15 +82,16 @@ template <auto Member> constexpr Binding bindModel() {
 constexpr Binding bindCheckpoint() {
   return {.store = [](Job &, Job::NamedModel *model, std::string_view, const Value &value,
                       const Origin &origin) { store(model->checkpoint, value, origin); },
-          .load = [](const Job &, const Job::NamedModel *model) { return valueOf(model->checkpoint.value); },
-          .origin = [](const Job &, const Job::NamedModel *model, std::string_view) {
-            return originOf(model->checkpoint);
-          }};
+          .load = [](const Job &,
+                     const Job::NamedModel *model) { return valueOf(model->checkpoint.value); },
+          .origin = [](const Job &, const Job::NamedModel *model,
+                       std::string_view) { return originOf(model->checkpoint); }};
 }
 
 constexpr Binding bindActorRanks() {
   return {.store =
-              [](Job &job, Job::NamedModel *, std::string_view, const Value &value, const Origin &origin) {
+              [](Job &job, Job::NamedModel *, std::string_view, const Value &value,
+                 const Origin &origin) {
                 const RankRange range = std::get<RankRange>(value);
                 store(job.actor.firstRank, std::uint64_t{range.first}, origin);
                 store(job.actor.ranks, std::uint64_t{range.count}, origin);
@@ -91,12 +99,14 @@ constexpr Binding bindActorRanks() {
           .load = [](const Job &job, const Job::NamedModel *) -> Value {
             return RankRange{job.actor.firstRank.value, job.actor.ranks.value};
           },
-          .origin = [](const Job &job, const Job::NamedModel *, std::string_view) { return originOf(job.actor.ranks); }};
+          .origin = [](const Job &job, const Job::NamedModel *,
+                       std::string_view) { return originOf(job.actor.ranks); }};
 }
 
 constexpr Binding bindBetas() {
   return {.store =
-              [](Job &job, Job::NamedModel *, std::string_view, const Value &value, const Origin &origin) {
+              [](Job &job, Job::NamedModel *, std::string_view, const Value &value,
+                 const Origin &origin) {
                 const auto [first, second] = std::get<NumberPair>(value);
                 store(job.optimizer.beta1, first, origin);
                 store(job.optimizer.beta2, second, origin);
@@ -104,9 +114,8 @@ constexpr Binding bindBetas() {
           .load = [](const Job &job, const Job::NamedModel *) -> Value {
             return NumberPair{job.optimizer.beta1.value, job.optimizer.beta2.value};
           },
-          .origin = [](const Job &job, const Job::NamedModel *, std::string_view) {
-            return originOf(job.optimizer.beta1);
-          }};
+          .origin = [](const Job &job, const Job::NamedModel *,
+                       std::string_view) { return originOf(job.optimizer.beta1); }};
 }
 
 } // namespace vime

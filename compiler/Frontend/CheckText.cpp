@@ -22,7 +22,8 @@ std::string hexadecimal(std::uint32_t number, std::size_t digits) {
 // One finding a line at most.
 class LineCheck {
 public:
-  LineCheck(std::string_view line, int number, const std::string &file) : line(line), place{file, number} {}
+  LineCheck(std::string_view line, int number, const std::string &file)
+      : line(line), place{file, number} {}
 
   void run(Findings &findings) {
     bool indentation = true;
@@ -47,11 +48,15 @@ private:
 
   void illegal(const Character &character, std::uint8_t byte, Findings &findings) {
     if (!character.legal)
-      findings.error(Rule::J, number(JobCode::Encoding), "byte 0x" + hexadecimal(byte, 2) + " is not UTF-8")
+      findings
+          .error(Rule::J, number(JobCode::Encoding),
+                 "byte 0x" + hexadecimal(byte, 2) + " is not UTF-8")
           .at(place, "not a character")
           .withHelp("save the file as UTF-8");
     else
-      findings.error(Rule::J, number(JobCode::Encoding), "control character U+" + hexadecimal(character.code, 4))
+      findings
+          .error(Rule::J, number(JobCode::Encoding),
+                 "control character U+" + hexadecimal(character.code, 4))
           .at(place, "invisible")
           .withHelp("delete it");
   }
@@ -64,7 +69,9 @@ private:
 
 bool checkText(std::string_view text, const std::string &file, Findings &findings) {
   if (text.size() > kLargestFile) {
-    findings.error(Rule::J, number(JobCode::TooLarge), "the file has " + std::to_string(text.size()) + " bytes")
+    findings
+        .error(Rule::J, number(JobCode::TooLarge),
+               "the file has " + std::to_string(text.size()) + " bytes")
         .at({.file = file})
         .note("a job has at most " + std::to_string(kLargestFile) + " bytes");
     return false;

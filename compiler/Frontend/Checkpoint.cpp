@@ -11,12 +11,14 @@ namespace vime {
 namespace {
 
 constexpr std::array<std::string_view, 10> kKeysOfCheckpoint = {
-    "family", "layers", "hidden", "heads", "kv_heads", "head_width", "ffn", "vocab", "rope_theta", "norm_epsilon"};
+    "family",     "layers", "hidden", "heads",      "kv_heads",
+    "head_width", "ffn",    "vocab",  "rope_theta", "norm_epsilon"};
 
 class CheckpointReader {
 public:
   CheckpointReader(Draft &draft, Job::NamedModel &model)
-      : draft(draft), model(model), section("models." + model.name), checkpoint(section + ".checkpoint") {}
+      : draft(draft), model(model), section("models." + model.name),
+        checkpoint(section + ".checkpoint") {}
 
   void run() {
     if (draft.isSpoiled(checkpoint)) // sizes may be there; nobody knows
@@ -27,7 +29,8 @@ public:
     const StatusOr<ModelConfig> config = readHuggingFaceConfig(directory, model.config.type);
     if (!config.ok()) {
       draft
-          .error(JobCode::Checkpoint, "checkpoint of model `" + model.name + "`: " + config.status().message(),
+          .error(JobCode::Checkpoint,
+                 "checkpoint of model `" + model.name + "`: " + config.status().message(),
                  model.checkpoint.span, "cannot be used")
           .note("relative paths count from the job file's folder");
       return spoilMissing();
@@ -57,8 +60,8 @@ private:
   void differs(const FieldSpec &field, const std::string &path, const Value &theirs) {
     draft
         .error(JobCode::CheckpointDiffers,
-               '`' + path + "` is " + printValue(field, draft.value(path)) + ", but " + printValue(field, theirs) +
-                   " in the checkpoint",
+               '`' + path + "` is " + printValue(field, draft.value(path)) + ", but " +
+                   printValue(field, theirs) + " in the checkpoint",
                draft.origin(path).span, "differs")
         .note("the checkpoint is stated here", model.checkpoint.span)
         .withHelp("leave it out: it is read from the checkpoint");

@@ -5,8 +5,8 @@
 
 namespace vime {
 
-/// For every model that states a checkpoint: the values of its config.json, derived, where the job states none; an error
-/// where it states another.
+/// For every model that states a checkpoint: the values of its config.json, derived, where the job
+/// states none; an error where it states another.
 void readCheckpoints(Draft &draft);
 
 } // namespace vime

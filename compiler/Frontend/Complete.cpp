@@ -22,7 +22,8 @@ public:
       for (const std::string &path : pathsOf(field))
         fill(field, path);
     if (draft.job.models.empty() && draft.isStated("models") && !draft.isSpoiled("models"))
-      draft.error(JobCode::MissingKey, "`models` has no model", draft.keySpan("models"), "expected a name and its sizes");
+      draft.error(JobCode::MissingKey, "`models` has no model", draft.keySpan("models"),
+                  "expected a name and its sizes");
     for (const auto &[section, keys] : missingSections)
       reportSection(section, keys);
   }
@@ -87,7 +88,8 @@ private:
   Derived fileName() const {
     std::string name = std::filesystem::path(draft.job.file).stem().string();
     for (char &letter : name)
-      if (!std::isalnum(static_cast<unsigned char>(letter)) && letter != '_' && letter != '-' && letter != '.')
+      if (!std::isalnum(static_cast<unsigned char>(letter)) && letter != '_' && letter != '-' &&
+          letter != '.')
         letter = '-';
     return std::pair(Value(name.empty() ? "job" : name.substr(0, 100)),
                      Origin{.span = draft.keySpan(""), .from = "the file's name"});
@@ -99,7 +101,8 @@ private:
 
   Derived usualChunks() const {
     const Order *order = findOrder(draft.job.pipeline.schedule.value);
-    return order ? from(static_cast<std::uint64_t>(order->chunks.usual), {"pipeline.schedule"}) : std::nullopt;
+    return order ? from(static_cast<std::uint64_t>(order->chunks.usual), {"pipeline.schedule"})
+                 : std::nullopt;
   }
 
   // Heads that do not divide are reported by the rules.
@@ -110,7 +113,9 @@ private:
     return from(std::uint64_t{config.hidden / config.heads}, {model + ".hidden", model + ".heads"});
   }
 
-  const ModelConfig &configOf(const std::string &model) const { return draft.model(modelNameIn(model + "."))->config; }
+  const ModelConfig &configOf(const std::string &model) const {
+    return draft.model(modelNameIn(model + "."))->config;
+  }
 
   /// Nothing if one of the sources is not known. The place is that of the first source.
   Derived from(Value value, std::initializer_list<std::string> sources) const {
@@ -133,9 +138,14 @@ private:
       return remember(outermost, path);
     const std::string section(sectionOf(path));
     if (path == "version")
-      draft.error(JobCode::Version, "`version` is missing", draft.keySpan(""), "a job starts with its version").withHelp("add `version: 1`");
+      draft
+          .error(JobCode::Version, "`version` is missing", draft.keySpan(""),
+                 "a job starts with its version")
+          .withHelp("add `version: 1`");
     else
-      draft.error(JobCode::MissingKey, '`' + path + "` is missing", draft.keySpan(section))
+      draft
+          .error(JobCode::MissingKey, '`' + path + "` is missing", draft.keySpan(section),
+                 "lacks `" + std::string(findField(path)->key()) + '`')
           .note('`' + path + "` says: " + std::string(findField(path)->sentence));
   }
 

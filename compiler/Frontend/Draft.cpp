@@ -6,10 +6,13 @@
 
 namespace vime {
 
-Draft::Draft(std::string file, Findings &findings) : findings(findings) { job.file = std::move(file); }
+Draft::Draft(std::string file, Findings &findings) : findings(findings) {
+  job.file = std::move(file);
+}
 
 Finding &Draft::error(JobCode code, std::string message, SourceSpan span, std::string label) {
-  return findings.error(Rule::J, number(code), std::move(message)).at(std::move(span), std::move(label));
+  return findings.error(Rule::J, number(code), std::move(message))
+      .at(std::move(span), std::move(label));
 }
 
 SourceSpan Draft::keySpan(std::string_view path) const {
@@ -22,14 +25,16 @@ SourceSpan Draft::keySpan(std::string_view path) const {
   }
 }
 
-void Draft::store(const FieldSpec &field, const std::string &path, const Value &value, const Origin &origin) {
+void Draft::store(const FieldSpec &field, const std::string &path, const Value &value,
+                  const Origin &origin) {
   if (field.binding.store)
     field.binding.store(job, model(modelNameIn(path)), field.key(), value, origin);
   markKnown(path);
 }
 
 bool Draft::areKnown(std::initializer_list<std::string> paths) const {
-  return std::all_of(paths.begin(), paths.end(), [this](const std::string &path) { return isKnown(path); });
+  return std::all_of(paths.begin(), paths.end(),
+                     [this](const std::string &path) { return isKnown(path); });
 }
 
 bool Draft::isSpoiled(std::string_view path) const {

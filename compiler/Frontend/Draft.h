@@ -1,7 +1,8 @@
 // Draft: a job while it is being read: what is known so far, and what has been reported.
 //
-// A value is known once it is legal by itself. A path is spoiled once something about it has been reported, or follows
-// from something reported; nothing is derived from it and nothing more is said about it. So one mistake gives one error.
+// A value is known once it is legal by itself. A path is spoiled once something about it has been
+// reported, or follows from something reported; nothing is derived from it and nothing more is said
+// about it. So one mistake gives one error.
 #pragma once
 
 #include <map>
@@ -24,14 +25,17 @@ public:
   Finding &error(JobCode code, std::string message, SourceSpan span, std::string label = {});
 
   /// A key that the file states: a section, or the key of a value.
-  void state(const std::string &path, SourceSpan keySpan) { keys.emplace(path, std::move(keySpan)); }
+  void state(const std::string &path, SourceSpan keySpan) {
+    keys.emplace(path, std::move(keySpan));
+  }
   bool isStated(const std::string &path) const { return keys.contains(path); }
   const std::map<std::string, SourceSpan> &statedKeys() const { return keys; }
 
   /// The key, or the nearest section around it that the file states.
   SourceSpan keySpan(std::string_view path) const;
 
-  void store(const FieldSpec &field, const std::string &path, const Value &value, const Origin &origin);
+  void store(const FieldSpec &field, const std::string &path, const Value &value,
+             const Origin &origin);
   void markKnown(const std::string &path) { values.insert(path); }
   bool isKnown(const std::string &path) const { return values.contains(path); }
   bool areKnown(std::initializer_list<std::string> paths) const;

@@ -35,7 +35,8 @@ std::string join(std::string_view section, std::string_view key) {
 }
 
 bool matches(std::string_view pattern, std::string_view path) {
-  if (std::count(pattern.begin(), pattern.end(), '.') != std::count(path.begin(), path.end(), '.'))
+  if (pattern.empty() != path.empty() ||
+      std::count(pattern.begin(), pattern.end(), '.') != std::count(path.begin(), path.end(), '.'))
     return false;
   while (!pattern.empty()) {
     const std::string_view wanted = takeComponent(pattern), given = takeComponent(path);

@@ -1,11 +1,12 @@
-// FieldTable: every key that a job can have, one row each. The only source for reading, defaults, messages, the resolved
-// text and the job dialect's list; later for the schema, `explain` and completion.
+// FieldTable: every key that a job can have, one row each. The only source for reading, defaults,
+// messages, the resolved text and the job dialect's list; later for the schema, `explain` and
+// completion.
 //
 //   const FieldSpec *field = findField("models.policy.layers"); // the row `models.*.layers`
 //   field->sentence                                             // "number of decoder layers"
 //
-// A row either binds a value of the Job, or is a section, or names what vime cannot do yet (`later`): such a key is
-// refused with that sentence, never read and dropped.
+// A row either binds a value of the Job, or is a section, or names what vime cannot do yet
+// (`later`): such a key is refused with that sentence, never read and dropped.
 #pragma once
 
 #include <optional>
@@ -32,9 +33,11 @@ enum class FieldType : std::uint8_t {
   Pair     // two real numbers in a list
 };
 
-/// How a value gets into a Job and out of it. `model` is the model that a path `models.NAME.…` speaks of.
+/// How a value gets into a Job and out of it. `model` is the model that a path `models.NAME.…`
+/// speaks of.
 struct Binding {
-  void (*store)(Job &job, Job::NamedModel *model, std::string_view key, const Value &value, const Origin &origin) = nullptr;
+  void (*store)(Job &job, Job::NamedModel *model, std::string_view key, const Value &value,
+                const Origin &origin) = nullptr;
   Value (*load)(const Job &job, const Job::NamedModel *model) = nullptr;
   Origin (*origin)(const Job &job, const Job::NamedModel *model, std::string_view key) = nullptr;
 };
@@ -42,19 +45,20 @@ struct Binding {
 struct FieldSpec {
   std::string_view path; // `*` stands for a model's name
   FieldType type = FieldType::Section;
-  std::string_view unit{};       // of counts: `samples`
-  double least = 0, most = 0;    // of numbers, both included
-  bool positive = false;         // of real numbers: `least` itself is excluded
-  std::string_view fallback{};   // the default, as text
+  std::string_view unit{};        // of counts: `samples`
+  double least = 0, most = 0;     // of numbers, both included
+  bool above = false;             // of real numbers: `least` itself is excluded
+  bool below = false;             // of real numbers: `most` itself is excluded
+  std::string_view fallback{};    // the default, as text
   std::string_view derivedFrom{}; // in words; set where a missing value is derived
-  bool optional = false;         // may be absent from a complete job; then its value is 0 or empty
+  bool optional = false;          // may be absent from a complete job; then its value is 0 or empty
   std::vector<std::string_view> words{};      // of Word
   std::vector<std::string_view> laterWords{}; // words and units of values that vime cannot do yet
-  std::string_view family{};     // only models of this family have it
-  std::string_view aliases{};    // the names of Megatron and Hugging Face, separated by spaces
-  std::string_view later{};      // what the key asks for, where vime cannot do it yet
-  std::string_view phase{};      // the first phase of the compiler that looks at it
-  std::string_view sentence{};   // what it says
+  std::string_view family{};                  // only models of this family have it
+  std::string_view aliases{};  // the names of Megatron and Hugging Face, separated by spaces
+  std::string_view later{};    // what the key asks for, where vime cannot do it yet
+  std::string_view phase{};    // the first phase of the compiler that looks at it
+  std::string_view sentence{}; // what it says
   Binding binding{};
 
   bool isLater() const { return !later.empty(); }
@@ -68,7 +72,8 @@ std::span<const FieldSpec> fieldTable();
 /// The row of a path as a job writes it, or null.
 const FieldSpec *findField(std::string_view path);
 
-/// The row in `section` (a path as a job writes it; "" is the file) that `word` is another system's name for, or null.
+/// The row in `section` (a path as a job writes it; "" is the file) that `word` is another system's
+/// name for, or null.
 const FieldSpec *findAlias(std::string_view section, std::string_view word);
 
 /// Whether two names of other systems are one: `num-layers`, `num_layers`, `--num-layers`.

@@ -20,18 +20,25 @@ bool isEmpty(const Value &value) {
   return text && text->empty();
 }
 
-void addField(const FieldSpec &field, const Job &job, const Job::NamedModel *model, std::vector<ResolvedField> &fields) {
+void addField(const FieldSpec &field, const Job &job, const Job::NamedModel *model,
+              std::vector<ResolvedField> &fields) {
   const Value value = field.binding.load(job, model);
   if (field.optional && isEmpty(value))
     return;
   if (!field.family.empty() && field.family != nameOf(model->config.family))
     return;
   Origin origin = field.binding.origin(job, model, field.key());
-  fields.push_back({.path = model ? "models." + model->name + '.' + std::string(field.key()) : std::string(field.path),
+  fields.push_back({.path = model ? "models." + model->name + '.' + std::string(field.key())
+                                  : std::string(field.path),
                     .valueText = printValue(field, value),
                     .origin = origin.kind,
                     .span = std::move(origin.span),
                     .from = std::move(origin.from)});
+}
+
+bool isName(std::string_view text) {
+  const FieldSpec name{.type = FieldType::Name};
+  return std::holds_alternative<Value>(parseValue(name, text));
 }
 
 bool isModelField(const FieldSpec &field) { return field.path.starts_with("models.*."); }
@@ -50,18 +57,25 @@ void stateSections(Draft &draft, const std::string &path, const SourceSpan &span
 void readField(Draft &draft, const ResolvedField &field) {
   const FieldSpec *row = findField(field.path);
   if (!row || !row->hasValue()) {
-    draft.error(JobCode::UnknownKey, "no field is called `" + printable(field.path) + '`', field.span);
+    draft.error(JobCode::UnknownKey, "no field is called `" + printable(field.path) + '`',
+                field.span);
     return;
   }
   if (draft.isKnown(field.path) || draft.isSpoiled(field.path)) {
     draft.error(JobCode::DuplicateKey, '`' + field.path + "` is stated twice", field.span);
     return;
   }
+  if (const std::string_view model = modelNameIn(field.path); !model.empty() && !isName(model)) {
+    draft.error(JobCode::Name, "a model cannot be named `" + printable(model) + '`', field.span);
+    return;
+  }
   stateSections(draft, field.path, field.span);
   draft.state(field.path, field.span);
   const auto parsed = parseValue(*row, field.valueText);
   if (const auto *problem = std::get_if<ValueProblem>(&parsed)) {
-    draft.error(problem->code, '`' + field.path + "` " + problem->message, field.span, problem->label)
+    draft
+        .error(problem->code, '`' + field.path + "` " + problem->message, field.span,
+               problem->label)
         .withHelp(problem->help);
     draft.spoil(field.path);
     return;
@@ -85,7 +99,8 @@ std::vector<ResolvedField> fieldsOf(const Job &job) {
   return fields;
 }
 
-std::optional<Job> jobFromFields(std::string file, std::span<const ResolvedField> fields, Findings &findings) {
+std::optional<Job> jobFromFields(std::string file, std::span<const ResolvedField> fields,
+                                 Findings &findings) {
   const std::size_t before = findings.size();
   Draft draft(std::move(file), findings);
   for (const ResolvedField &field : fields)
@@ -96,7 +111,9 @@ std::optional<Job> jobFromFields(std::string file, std::span<const ResolvedField
   return findings.size() == before ? std::optional(std::move(draft.job)) : std::nullopt;
 }
 
-std::string_view nameOf(OriginKind origin) { return kOriginNames[static_cast<std::size_t>(origin)]; }
+std::string_view nameOf(OriginKind origin) {
+  return kOriginNames[static_cast<std::size_t>(origin)];
+}
 
 std::optional<OriginKind> originFromName(std::string_view name) {
   for (std::size_t kind = 0; kind < kOriginNames.size(); ++kind)

@@ -1,6 +1,8 @@
-// Job: what the user declared, complete: every value given, defaulted or derived, each with its origin.
+// Job: what the user declared, complete: every value given, defaulted or derived, each with its
+// origin.
 //
-// Filled by `readJob` (ReadJob.h) from the field table (FieldTable.h); read by the phases of the compiler. Plain data.
+// Filled by `readJob` (ReadJob.h) from the field table (FieldTable.h); read by the phases of the
+// compiler. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,8 @@ struct Origin {
   bool operator==(const Origin &) const = default;
 };
 
-/// A value and where it comes from. `span` is the value in job.yaml when given, else the key or section it follows from.
+/// A value and where it comes from. `span` is the value in job.yaml when given, else the key or
+/// section it follows from.
 template <typename T> struct Field {
   T value{};
   OriginKind origin = OriginKind::Default;
@@ -37,8 +40,8 @@ struct Job {
 
   struct {
     Field<std::uint32_t> ranks;
-    Field<std::string> device;       // `cpu`
-    Field<std::uint64_t> memory;     // bytes per rank; 0: not stated
+    Field<std::string> device;   // `cpu`
+    Field<std::uint64_t> memory; // bytes per rank; 0: not stated
   } cluster;
 
   struct NamedModel {
@@ -46,7 +49,7 @@ struct Job {
     SourceSpan span;
     ModelConfig config;
     std::map<std::string, Origin> origins; // of the values in `config`, by key: `layers`
-    Field<std::string> checkpoint; // Hugging Face directory, as stated
+    Field<std::string> checkpoint;         // Hugging Face directory, as stated
   };
   std::vector<NamedModel> models;
 
@@ -59,7 +62,7 @@ struct Job {
   struct {
     Field<std::string> schedule;
     Field<std::uint32_t> chunks, microbatches, samples; // samples of a microbatch
-    Field<std::uint64_t> memoryLimit;                   // bytes per rank that a plan may use; 0: no limit
+    Field<std::uint64_t> memoryLimit; // bytes per rank that a plan may use; 0: no limit
   } pipeline;
 
   struct {
@@ -90,8 +93,8 @@ struct Job {
   }
 };
 
-/// The job in canonical YAML, every value present with its origin behind it: `  chunks: 1  # derived from schedule`.
-/// Same job, same text; reading the text gives the same values.
+/// The job in canonical YAML, every value present with its origin behind it: `  chunks: 1  #
+/// derived from schedule`. Same job, same text; reading the text gives the same values.
 std::string resolvedText(const Job &job);
 
 } // namespace vime

@@ -1,7 +1,9 @@
 // readJob: a document, section by section along the field table.
 #include "compiler/Frontend/ReadJob.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "compiler/Diagnostics/Utf8.h"
 #include "compiler/Frontend/Checkpoint.h"
@@ -32,7 +34,8 @@ private:
   void readModel(const Entry &entry) {
     const FieldSpec &anyModel = *findField("models.NAME");
     const FieldSpec name{.type = FieldType::Name};
-    if (std::holds_alternative<ValueProblem>(parseValue(name, entry.key)) || entry.key.find('.') != std::string::npos) {
+    if (std::holds_alternative<ValueProblem>(parseValue(name, entry.key)) ||
+        entry.key.find('.') != std::string::npos) {
       draft.error(JobCode::Name, "a model cannot be named " + inBackticks(entry.key), entry.keySpan,
                   "letters, digits, `_` and `-`");
       return draft.spoil("models");
@@ -42,7 +45,8 @@ private:
   }
 
   void readEntry(const std::string &section, const Entry &entry) {
-    const FieldSpec *field = entry.key.find('.') == std::string::npos ? findField(join(section, entry.key)) : nullptr;
+    const FieldSpec *field =
+        entry.key.find('.') == std::string::npos ? findField(join(section, entry.key)) : nullptr;
     if (!field)
       field = findAlias(section, entry.key);
     if (!field)
@@ -65,9 +69,11 @@ private:
     if (entry.value.kind == Node::Kind::Mapping)
       return read(entry.value, path);
     if (!entry.value.broken)
-      draft.error(JobCode::NotASection,
-                  inBackticks(path) + (entry.value.kind == Node::Kind::Empty ? " is empty" : " is no mapping"),
-                  entry.value.span, "expected keys and values")
+      draft
+          .error(JobCode::NotASection,
+                 inBackticks(path) +
+                     (entry.value.kind == Node::Kind::Empty ? " is empty" : " is no mapping"),
+                 entry.value.span, "expected keys and values")
           .note(inBackticks(path) + " says: " + std::string(field.sentence));
     draft.spoil(path);
   }
@@ -77,7 +83,8 @@ private:
     if (node.broken)
       return draft.spoil(path);
     if (const std::string problem = problemOfForm(field, node); !problem.empty()) {
-      Finding &finding = draft.error(JobCode::WrongType, inBackticks(path) + ' ' + problem, node.span);
+      Finding &finding = draft.error(JobCode::WrongType, inBackticks(path) + ' ' + problem,
+                                     node.span, "expected " + expected(field));
       if (node.quoted && isNumeric(field))
         finding.withHelp("remove the quotes");
       return draft.spoil(path);
@@ -85,11 +92,39 @@ private:
     const auto parsed = parseValue(field, node.text);
     if (const auto *problem = std::get_if<ValueProblem>(&parsed))
       return badValue(path, node, *problem);
-    draft.store(field, path, std::get<Value>(parsed), {.kind = OriginKind::Given, .span = node.span});
+    draft.store(field, path, std::get<Value>(parsed),
+                {.kind = OriginKind::Given, .span = node.span});
+  }
+
+  static std::string expected(const FieldSpec &field) {
+    switch (field.type) {
+    case FieldType::Section:
+      return "a mapping";
+    case FieldType::Count:
+      return field.unit.empty() ? "a whole number" : "a number of " + std::string(field.unit);
+    case FieldType::Number:
+      return "a number";
+    case FieldType::Bytes:
+      return "a size such as 80GiB";
+    case FieldType::Seconds:
+      return "a duration such as 600s";
+    case FieldType::Word:
+      return "a word";
+    case FieldType::Name:
+      return "a name";
+    case FieldType::Path:
+      return "a path";
+    case FieldType::Ranks:
+      return "ranks such as 0-3";
+    case FieldType::Pair:
+      return "two numbers such as " + std::string(field.fallback);
+    }
+    return {};
   }
 
   static bool isNumeric(const FieldSpec &field) {
-    return field.type == FieldType::Number || (field.type == FieldType::Count && field.unit.empty());
+    return field.type == FieldType::Number ||
+           (field.type == FieldType::Count && field.unit.empty());
   }
 
   /// What is wrong with the kind of node, whatever its text says; empty if nothing.
@@ -104,16 +139,17 @@ private:
         return "takes one value, not a list";
       for (const Node &item : node.items)
         if (item.kind != Node::Kind::Scalar || item.quoted)
-          return "takes two plain numbers";
+          return "takes two numbers";
       return {};
     case Node::Kind::Scalar:
       break;
     }
     if (field.type == FieldType::Pair)
-      return "takes a list of two numbers, as in " + std::string(field.fallback);
+      return "takes a list of two numbers";
     if (node.quoted && isNumeric(field))
       return "takes a number, and what is in quotes is text";
-    const bool isNull = !node.quoted && (node.text == "null" || node.text == "Null" || node.text == "NULL");
+    const bool isNull =
+        !node.quoted && (node.text == "null" || node.text == "Null" || node.text == "NULL");
     if (isNull && field.type != FieldType::Word)
       return "has no value: `null` is nothing";
     return {};
@@ -121,7 +157,9 @@ private:
 
   void badValue(const std::string &path, const Node &node, const ValueProblem &problem) {
     if (path == "version")
-      draft.error(JobCode::Version, "version " + inBackticks(node.text) + " of the job format is unknown", node.span, "this program reads version 1");
+      draft.error(JobCode::Version,
+                  "version " + inBackticks(node.text) + " of the job format is unknown", node.span,
+                  "this program reads version 1");
     else
       draft.error(problem.code, inBackticks(path) + ' ' + problem.message, node.span, problem.label)
           .withHelp(problem.help);
@@ -131,23 +169,29 @@ private:
   void laterKey(const FieldSpec &field, const std::string &path, const Entry &entry) {
     draft
         .error(JobCode::LaterKey,
-               inBackticks(path) + " asks for something vime cannot do yet: " + std::string(field.later), entry.keySpan,
-               "not there yet")
+               inBackticks(path) +
+                   " asks for something vime cannot do yet: " + std::string(field.later),
+               entry.keySpan, "not there yet")
         .withHelp("leave it out");
+    draft.spoil(path);
   }
 
   void statedTwice(const std::string &path, const Entry &entry) {
-    draft.error(JobCode::DuplicateKey, inBackticks(path) + " is stated twice", entry.keySpan,
-                inBackticks(entry.key) + " is another name for it")
+    draft
+        .error(JobCode::DuplicateKey, inBackticks(path) + " is stated twice", entry.keySpan,
+               inBackticks(entry.key) + " is another name for it")
         .note("the first one is here", draft.keySpan(path))
         .withHelp("keep one of them");
   }
 
   void unknownKey(const std::string &section, const Entry &entry) {
     const std::string where = section.empty() ? "a job" : inBackticks(section);
-    Finding &finding = draft.error(JobCode::UnknownKey, "unknown key " + inBackticks(entry.key) + " in " + where,
-                                   entry.keySpan, "not a key of " + where);
-    finding.withHelp(helpForUnknownKey(section, entry.key));
+    Finding &finding =
+        draft.error(JobCode::UnknownKey, "unknown key " + inBackticks(entry.key) + " in " + where,
+                    entry.keySpan, "not a key of " + where);
+    Suggestion suggestion = suggestionFor(section, entry.key);
+    draft.spoil(suggestion.path.empty() ? join(section, entry.key) : suggestion.path);
+    finding.withHelp(std::move(suggestion.help));
     if (finding.help.empty())
       finding.note("the keys of " + where + " are " + keyList(section));
   }
@@ -162,6 +206,15 @@ private:
   Draft &draft;
 };
 
+// Everything of one run reads from the top of the file down.
+void sortByPlace(Findings &findings, std::size_t first) {
+  std::stable_sort(findings.all().begin() + static_cast<std::ptrdiff_t>(first),
+                   findings.all().end(), [](const Finding &left, const Finding &right) {
+                     return std::pair(left.span.line, left.span.column) <
+                            std::pair(right.span.line, right.span.column);
+                   });
+}
+
 } // namespace
 
 std::optional<Job> readJob(std::string_view text, const std::string &file, Findings &findings) {
@@ -174,8 +227,10 @@ std::optional<Job> readJob(std::string_view text, const std::string &file, Findi
   Draft draft(file, findings);
   if (root->kind != Node::Kind::Mapping) {
     const bool empty = root->kind == Node::Kind::Empty;
-    draft.error(empty ? JobCode::EmptyFile : JobCode::NotASection, empty ? "the job is empty" : "a job is a mapping of sections",
-                root->span, empty ? "" : "expected `version: 1`")
+    draft
+        .error(empty ? JobCode::EmptyFile : JobCode::NotASection,
+               empty ? "the job is empty" : "a job is a mapping of sections",
+               empty ? SourceSpan{file, 1, 1} : root->span, empty ? "" : "expected `version: 1`")
         .withHelp("start with `version: 1`; a small job: examples/text-1f1b/job.yaml");
     return std::nullopt;
   }
@@ -185,12 +240,14 @@ std::optional<Job> readJob(std::string_view text, const std::string &file, Findi
   readCheckpoints(draft);
   complete(draft);
   checkRules(draft);
+  sortByPlace(findings, before);
   return findings.size() == before ? std::optional(std::move(draft.job)) : std::nullopt;
 }
 
 std::string pathFromJob(const std::string &jobFile, const std::string &path) {
   const std::filesystem::path stated(path);
-  return stated.is_absolute() ? path : (std::filesystem::path(jobFile).parent_path() / stated).string();
+  return stated.is_absolute() ? path
+                              : (std::filesystem::path(jobFile).parent_path() / stated).string();
 }
 
 } // namespace vime

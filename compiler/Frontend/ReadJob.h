@@ -16,11 +16,13 @@
 
 namespace vime {
 
-/// `file` names the text in messages, gives the job its name if it states none, and relative paths count from its
-/// folder. A job if and only if nothing was found. Besides the text only `config.json` of a stated checkpoint is read.
+/// `file` names the text in messages, gives the job its name if it states none, and relative paths
+/// count from its folder. A job if and only if nothing was found. Besides the text only
+/// `config.json` of a stated checkpoint is read.
 std::optional<Job> readJob(std::string_view text, const std::string &file, Findings &findings);
 
-/// `path` as the job states it, seen from where the compiler runs: relative paths count from the job file's folder.
+/// `path` as the job states it, seen from where the compiler runs: relative paths count from the
+/// job file's folder.
 std::string pathFromJob(const std::string &jobFile, const std::string &path);
 
 } // namespace vime

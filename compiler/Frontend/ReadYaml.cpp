@@ -1,7 +1,7 @@
 // readDocument: YAML to a tree of our own. The one place that knows yaml-cpp.
 //
-// yaml-cpp's own tree keeps duplicate keys silently and expands aliases; its events show both. Marks count from 0, columns
-// in bytes.
+// yaml-cpp's own tree keeps duplicate keys silently and expands aliases; its events show both.
+// Marks count from 0, columns in bytes.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -30,18 +30,31 @@ struct Stop {};
 /// Turns marks into spans.
 class Places {
 public:
-  Places(std::string_view text, const std::string &file) : file(file) { sources.add(file, std::string(text)); }
+  Places(std::string_view text, const std::string &file) : file(file) {
+    sources.add(file, std::string(text));
+  }
 
   SourceSpan at(const YAML::Mark &mark) const {
     if (mark.is_null() || mark.line < 0)
       return {.file = file};
     const std::string_view before = lineOf(mark).substr(0, static_cast<std::size_t>(mark.column));
-    return {.file = file, .line = mark.line + 1, .column = static_cast<int>(characterCount(before)) + 1};
+    return {.file = file,
+            .line = mark.line + 1,
+            .column = static_cast<int>(characterCount(before)) + 1};
   }
 
   SourceSpan scalar(const YAML::Mark &mark, std::string_view value) const {
     SourceSpan span = at(mark);
-    span.length = std::max(1, static_cast<int>(characterCount(rest(mark).substr(0, scalarBytes(rest(mark), value)))));
+    span.length = std::max(
+        1, static_cast<int>(characterCount(rest(mark).substr(0, scalarBytes(rest(mark), value)))));
+    return span;
+  }
+
+  /// An anchor, an alias or a tag.
+  SourceSpan word(const YAML::Mark &mark) const {
+    SourceSpan span = at(mark);
+    const std::string_view word = rest(mark).substr(0, rest(mark).find_first_of(" ,[]{}"));
+    span.length = std::max(1, static_cast<int>(characterCount(word)));
     return span;
   }
 
@@ -61,7 +74,9 @@ public:
   }
 
 private:
-  std::string_view lineOf(const YAML::Mark &mark) const { return sources.line(file, mark.line + 1).value_or(""); }
+  std::string_view lineOf(const YAML::Mark &mark) const {
+    return sources.line(file, mark.line + 1).value_or("");
+  }
 
   static std::size_t scalarBytes(std::string_view rest, std::string_view value) {
     if (rest.starts_with(value) && !value.empty())
@@ -89,7 +104,10 @@ public:
   void OnDocumentStart(const YAML::Mark &mark) override {
     if (++documents == 1)
       return;
-    unsupported(places.at(mark), "a second document", "a job is one document", "remove the `---` and what follows it");
+    SourceSpan span = places.at(mark);
+    span.length = 3;
+    unsupported(span, "a job is one document", "a second one starts here",
+                "remove the `---` and what follows it");
     throw Stop();
   }
   void OnDocumentEnd() override {}
@@ -99,7 +117,9 @@ public:
     // yaml-cpp takes the word for nothing; `family: null` is a word.
     for (const std::string_view word : {"null", "Null", "NULL"})
       if (places.rest(mark).starts_with(word))
-        return add({.kind = Node::Kind::Scalar, .text = std::string(word), .span = places.scalar(mark, word)});
+        return add({.kind = Node::Kind::Scalar,
+                    .text = std::string(word),
+                    .span = places.scalar(mark, word)});
     SourceSpan span = places.at(mark);
     if (!open.empty() && open.back().key) // where it is missing, not where the next thing starts
       span = open.back().key->keySpan;
@@ -107,11 +127,13 @@ public:
   }
 
   void OnAlias(const YAML::Mark &mark, YAML::anchor_t) override {
-    unsupported(places.scalar(mark, ""), "an alias", "a job repeats nothing by reference", "write the value here");
+    unsupported(places.word(mark), "a job has no aliases", "says nothing itself",
+                "write the value here");
     add({.kind = Node::Kind::Empty, .broken = true, .span = places.at(mark)});
   }
 
-  void OnScalar(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor, const std::string &value) override {
+  void OnScalar(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor,
+                const std::string &value) override {
     const bool refused = refuseAnchor(mark, anchor) | refuseTag(mark, tag);
     add({.kind = Node::Kind::Scalar,
          .quoted = tag == "!",
@@ -121,9 +143,9 @@ public:
   }
 
   void OnSequenceStart(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value) override {
+                       YAML::EmitterStyle::value style) override {
     const bool refused = refuseAnchor(mark, anchor) | refuseTag(mark, tag);
-    start({.kind = Node::Kind::List, .broken = refused, .span = places.list(mark)});
+    start({.kind = Node::Kind::List, .broken = refused, .span = places.list(mark)}, style);
   }
 
   void OnSequenceEnd() override {
@@ -137,24 +159,31 @@ public:
   }
 
   void OnMapStart(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value) override {
+                  YAML::EmitterStyle::value style) override {
     const bool refused = refuseAnchor(mark, anchor) | refuseTag(mark, tag);
-    start({.kind = Node::Kind::Mapping, .broken = refused, .span = places.at(mark)});
+    start({.kind = Node::Kind::Mapping, .broken = refused, .span = places.at(mark)}, style);
   }
 
   void OnMapEnd() override { open.pop_back(); }
 
+  /// The bracket that was opened last and not closed.
+  const SourceSpan *openBracket() const {
+    return !open.empty() && open.back().bracketed ? &open.back().node->span : nullptr;
+  }
+
   Node root;
 
 private:
-  /// A list or mapping whose end has not come. Nodes do not move while something inside them is open.
+  /// A list or mapping whose end has not come. Nodes do not move while something inside them is
+  /// open.
   struct Open {
     Node *node = nullptr;
-    std::optional<Entry> key{};                            // of a mapping: read, its value not yet
+    bool bracketed = false;                                 // `{` or `[`
+    std::optional<Entry> key{};                             // of a mapping: read, its value not yet
     std::unordered_map<std::string, std::size_t> indices{}; // of a mapping: the entries by key
   };
 
-  void start(Node node) {
+  void start(Node node, YAML::EmitterStyle::value style) {
     if (open.size() >= kDeepest) {
       findings
           .error(Rule::J, number(JobCode::TooLarge),
@@ -164,7 +193,8 @@ private:
     }
     if (!open.empty() && open.back().node->kind == Node::Kind::Mapping && !open.back().key)
       refuseKey(node.span);
-    open.push_back({.node = place(std::move(node))});
+    open.push_back(
+        {.node = place(std::move(node)), .bracketed = style == YAML::EmitterStyle::Flow});
   }
 
   void add(Node node) {
@@ -177,7 +207,8 @@ private:
     open.back().key = Entry{.key = node.text, .keySpan = node.span};
   }
 
-  /// Puts a value where it belongs. A value that has no place (of a duplicate or merge key) goes to a spare one.
+  /// Puts a value where it belongs. A value that has no place (of a duplicate or merge key) goes to
+  /// a spare one.
   Node *place(Node node) {
     if (open.empty())
       return &(root = std::move(node));
@@ -189,7 +220,7 @@ private:
     entry.value = std::move(node);
     if (entry.key == "<<" || isDuplicate(parent, entry)) {
       if (entry.key == "<<")
-        unsupported(entry.keySpan, "a merge key", "a job repeats nothing by reference", "write the keys here");
+        unsupported(entry.keySpan, "a job has no merge keys", "not a key", "write the keys here");
       return &spare.emplace_back(std::move(entry.value));
     }
     parent.indices.emplace(entry.key, parent.node->entries.size());
@@ -201,7 +232,8 @@ private:
     if (first == parent.indices.end())
       return false;
     findings
-        .error(Rule::J, number(JobCode::DuplicateKey), "key `" + printable(entry.key) + "` stands twice")
+        .error(Rule::J, number(JobCode::DuplicateKey),
+               "key `" + printable(entry.key) + "` stands twice")
         .at(entry.keySpan, "the second one")
         .note("the first one is here", parent.node->entries[first->second].keySpan)
         .withHelp("keep one of them");
@@ -209,7 +241,7 @@ private:
   }
 
   void unsupported(SourceSpan span, std::string what, std::string label, std::string help) {
-    findings.error(Rule::J, number(JobCode::UnsupportedYaml), std::move(what) + " in a job")
+    findings.error(Rule::J, number(JobCode::UnsupportedYaml), std::move(what))
         .at(std::move(span), std::move(label))
         .withHelp(std::move(help));
   }
@@ -217,7 +249,8 @@ private:
   bool refuseAnchor(const YAML::Mark &mark, YAML::anchor_t anchor) {
     if (anchor == YAML::NullAnchor)
       return false;
-    unsupported(places.at(mark), "an anchor", "a job repeats nothing by reference", "remove the `&` and its name");
+    unsupported(places.word(mark), "a job has no anchors", "no value",
+                "remove the `&` and its name");
     return true;
   }
 
@@ -225,12 +258,13 @@ private:
   bool refuseTag(const YAML::Mark &mark, const std::string &tag) {
     if (tag.empty() || tag == "?" || tag == "!")
       return false;
-    unsupported(places.at(mark), "a tag", "the key decides what its value is", "remove the tag");
+    unsupported(places.word(mark), "a job has no tags", "the key decides what its value is",
+                "remove the tag");
     return true;
   }
 
   [[noreturn]] void refuseKey(const SourceSpan &span) {
-    unsupported(span, "a key that is no word", "expected a key", "write `key: value`");
+    unsupported(span, "a key is a word", "expected a word", "write `key: value`");
     throw Stop();
   }
 
@@ -247,29 +281,40 @@ struct Wording {
 
 // yaml-cpp's sentences for what people get wrong, in our words; the others are shown as they are.
 constexpr std::array kWordings = {
-    Wording{"end of map not found", "the mapping does not go on here", "check the indentation of this line"},
-    Wording{"end of map flow not found", "a `{` is not closed before this", "add the missing `,` or `}`"},
-    Wording{"end of sequence flow not found", "a `[` is not closed before this", "add the missing `,` or `]`"},
-    Wording{"end of sequence not found", "the list does not go on here", "check the indentation of this line"},
-    Wording{"illegal map value", "a `: ` that belongs to no key", "put text that contains `: ` into quotes"},
+    Wording{"end of map not found", "the mapping does not go on here",
+            "check the indentation of this line"},
+    Wording{"end of map flow not found", "a `{` is not closed before this",
+            "add the missing `,` or `}`; put text that contains `: ` into quotes"},
+    Wording{"end of sequence flow not found", "a `[` is not closed before this",
+            "add the missing `,` or `]`"},
+    Wording{"end of sequence not found", "the list does not go on here",
+            "check the indentation of this line"},
+    Wording{"illegal map value", "a `: ` that belongs to no key",
+            "put text that contains `: ` into quotes"},
     Wording{"illegal flow end", "a bracket closes what was not opened", ""},
 };
 
-void reportSyntax(const YAML::Exception &error, const Places &places, Findings &findings) {
+void reportSyntax(const YAML::Exception &error, const Places &places, const SourceSpan *openBracket,
+                  Findings &findings) {
   std::string words = error.msg, help;
   for (const Wording &wording : kWordings)
     if (wording.theirs == error.msg) {
       words = wording.ours;
       help = wording.help;
     }
-  findings.error(Rule::J, number(JobCode::Syntax), "the file is not YAML: " + printable(words))
-      .at(places.at(error.mark))
-      .withHelp(help);
+  Finding &finding =
+      findings.error(Rule::J, number(JobCode::Syntax), "the file is not YAML: " + printable(words))
+          .at(places.at(error.mark))
+          .withHelp(help);
+  if (openBracket && help.find("missing") != std::string::npos)
+    finding.note("it was opened here",
+                 SourceSpan{openBracket->file, openBracket->line, openBracket->column});
 }
 
 } // namespace
 
-std::optional<Node> readDocument(std::string_view text, const std::string &file, Findings &findings) {
+std::optional<Node> readDocument(std::string_view text, const std::string &file,
+                                 Findings &findings) {
   if (text.starts_with(kByteOrderMark))
     text.remove_prefix(kByteOrderMark.size());
   const Places places(text, file);
@@ -282,7 +327,12 @@ std::optional<Node> readDocument(std::string_view text, const std::string &file,
     return std::move(builder.root);
   } catch (const Stop &) {
   } catch (const YAML::Exception &error) {
-    reportSyntax(error, places, findings);
+    reportSyntax(error, places, builder.openBracket(), findings);
+  } catch (const std::exception &error) { // of the standard library inside yaml-cpp
+    findings
+        .error(Rule::J, number(JobCode::Syntax),
+               "the file cannot be read as YAML: " + printable(error.what()))
+        .at({.file = file});
   }
   return std::nullopt;
 }

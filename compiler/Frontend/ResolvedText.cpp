@@ -15,10 +15,12 @@ constexpr std::size_t kOriginColumn = 40;
 // Plain where YAML and we would read the same text back, else in double quotes.
 std::string yamlText(const std::string &text) {
   const auto isPlain = [](char letter) {
-    return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-           letter == '_' || letter == '.' || letter == '/' || letter == '-';
+    return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
+           (letter >= 'A' && letter <= 'Z') || letter == '_' || letter == '.' || letter == '/' ||
+           letter == '-';
   };
-  const bool special = text == "null" || text == "Null" || text == "NULL" || text == "---" || text == "..." || text == "-";
+  const bool special = text == "null" || text == "Null" || text == "NULL" || text == "---" ||
+                       text == "..." || text == "-";
   if (!text.empty() && !special && std::all_of(text.begin(), text.end(), isPlain))
     return text;
   std::string quoted = "\"";
@@ -48,10 +50,13 @@ class Writer {
 public:
   void write(const ResolvedField &field) {
     open(field.path);
-    const std::size_t depth = static_cast<std::size_t>(std::count(field.path.begin(), field.path.end(), '.'));
-    std::string line = std::string(2 * depth, ' ') + field.path.substr(field.path.rfind('.') + 1) + ": ";
+    const std::size_t depth =
+        static_cast<std::size_t>(std::count(field.path.begin(), field.path.end(), '.'));
+    std::string line =
+        std::string(2 * depth, ' ') + field.path.substr(field.path.rfind('.') + 1) + ": ";
     line += isFreeText(field) ? yamlText(field.valueText) : field.valueText;
-    line += std::string(std::max<std::size_t>(characterCount(line) + 2, kOriginColumn) - characterCount(line), ' ');
+    line += std::string(
+        std::max<std::size_t>(characterCount(line) + 2, kOriginColumn) - characterCount(line), ' ');
     text += line + "# " + originText(field) + '\n';
   }
 
@@ -61,7 +66,8 @@ private:
   /// The sections around the path that are not open yet.
   void open(const std::string &path) {
     std::size_t depth = 0;
-    for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', dot + 1), ++depth) {
+    for (std::size_t dot = path.find('.'); dot != std::string::npos;
+         dot = path.find('.', dot + 1), ++depth) {
       const std::string section = path.substr(0, dot);
       if (depth < sections.size() && sections[depth] == section)
         continue;

@@ -19,61 +19,66 @@ std::string shown(std::string_view pattern) {
   return text;
 }
 
-std::optional<std::string> foreignName(std::string_view word) {
+std::optional<Suggestion> foreignName(std::string_view word) {
   for (const FieldSpec &field : fieldTable())
     if (findAlias(sectionOf(field.path), word) == &field)
-      return '`' + shown(field.path) + "` is what other systems call `" + std::string(word) + '`';
+      return Suggestion{.help = '`' + shown(field.path) + "` is what other systems call `" +
+                                std::string(word) + '`',
+                        .path = std::string(field.path)};
   return std::nullopt;
 }
 
-std::optional<std::string> otherSection(std::string_view section, std::string_view word) {
+std::optional<Suggestion> writtenWithDots(std::string_view section, std::string_view word) {
+  const std::string path = join(section, word);
+  if (word.find('.') == std::string_view::npos || !findField(path))
+    return std::nullopt;
+  return Suggestion{.help = "sections nest: write `" + std::string(word.substr(0, word.find('.'))) +
+                            ": {…}`",
+                    .path = path};
+}
+
+// The sections that do have the word, or "".
+std::string otherSections(std::string_view section, std::string_view word) {
   std::string sections;
   for (const FieldSpec &field : fieldTable())
     if (field.key() == word && !matches(sectionOf(field.path), section))
       sections += (sections.empty() ? "" : " or ") +
-                  (sectionOf(field.path).empty() ? "the top level" : '`' + shown(sectionOf(field.path)) + '`');
-  if (sections.empty())
-    return std::nullopt;
-  return '`' + std::string(word) + "` belongs in " + sections;
+                  (sectionOf(field.path).empty() ? "the top level"
+                                                 : '`' + shown(sectionOf(field.path)) + '`');
+  return sections;
 }
 
-std::optional<std::string> writtenWithDots(std::string_view section, std::string_view word) {
-  const FieldSpec *field = findField(join(section, word));
-  if (word.find('.') == std::string_view::npos || !field)
-    return std::nullopt;
-  return "sections nest: write `" + std::string(word.substr(0, word.find('.'))) + ": {…}`";
-}
-
-std::optional<std::string> similarKey(std::string_view section, std::string_view word) {
-  if (const auto near = nearest(word, keysOf(section)))
-    return "a similar key exists: `" + std::string(*near) + '`';
+// The most similar key of any section, as help, or "".
+std::string similarElsewhere(std::string_view word) {
   std::vector<std::string_view> keys;
   for (const FieldSpec &field : fieldTable())
     if (!field.isLater() && field.key() != "*")
       keys.push_back(field.key());
   const auto near = nearest(word, keys);
-  if (!near)
-    return std::nullopt;
   for (const FieldSpec &field : fieldTable())
-    if (!field.isLater() && field.key() == *near)
+    if (near && !field.isLater() && field.key() == *near)
       return "a similar key exists elsewhere: `" + shown(field.path) + '`';
-  return std::nullopt;
+  return {};
 }
 
 } // namespace
 
-std::string helpForUnknownKey(std::string_view section, std::string_view word) {
-  if (const auto dotted = writtenWithDots(section, word))
+Suggestion suggestionFor(std::string_view section, std::string_view word) {
+  if (auto dotted = writtenWithDots(section, word))
     return *dotted;
-  if (const auto foreign = foreignName(word))
+  if (auto foreign = foreignName(word))
     return *foreign;
-  const auto belongs = otherSection(section, word);
-  const auto near = nearest(word, keysOf(section));
-  if (belongs && near)
-    return *belongs + "\na similar key exists here: `" + std::string(*near) + '`';
-  if (belongs)
-    return *belongs;
-  return similarKey(section, word).value_or("");
+  Suggestion suggestion;
+  if (const std::string sections = otherSections(section, word); !sections.empty())
+    suggestion.help = '`' + std::string(word) + "` belongs in " + sections;
+  if (const auto near = nearest(word, keysOf(section))) {
+    suggestion.help += (suggestion.help.empty() ? "" : "\n") +
+                       ("a similar key exists: `" + std::string(*near) + '`');
+    suggestion.path = join(section, *near);
+  }
+  if (suggestion.help.empty())
+    suggestion.help = similarElsewhere(word);
+  return suggestion;
 }
 
 } // namespace vime

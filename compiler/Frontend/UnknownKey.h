@@ -6,8 +6,13 @@
 
 namespace vime {
 
-/// Help for a key `word` that `section` does not have: what other systems' word it is, in which section it exists, and
-/// the nearest spelling; lines, or nothing.
-std::string helpForUnknownKey(std::string_view section, std::string_view word);
+struct Suggestion {
+  std::string help; // lines, or nothing
+  std::string path; // what was probably meant, if one thing; then its absence is no second error
+};
+
+/// For a key `word` that `section` does not have: what other systems' word it is, in which section
+/// it exists, and the nearest spelling.
+Suggestion suggestionFor(std::string_view section, std::string_view word);
 
 } // namespace vime

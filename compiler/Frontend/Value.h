@@ -4,7 +4,8 @@
 //   parseValue(field("limits.transfer"), "10 min") // 600 (seconds)
 //   printValue(field("limits.transfer"), 600.0)    // "600s"
 //
-// Strict: whole numbers are digits (no `1e3`, `0x10`, `1_000`, `+1`, `007`), units are never guessed.
+// Strict: whole numbers are digits (no `1e3`, `0x10`, `1_000`, `+1`, `007`), units are never
+// guessed.
 #pragma once
 
 #include <cstdint>

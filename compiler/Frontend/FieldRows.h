@@ -1,0 +1,27 @@
+// FieldRows: the field table in parts, one function a group of sections. Included where rows are
+// written only.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "compiler/Frontend/FieldTable.h"
+
+namespace vime {
+
+std::vector<FieldSpec> clusterRows();          // PlacementFields.cpp
+std::vector<FieldSpec> modelRows();            // ModelFields.cpp
+std::vector<FieldSpec> roleRows();             // PlacementFields.cpp
+std::vector<FieldSpec> pipelineRows();         // TrainingFields.cpp
+std::vector<FieldSpec> dataAndOptimizerRows(); // TrainingFields.cpp
+std::vector<FieldSpec> runRows();              // TrainingFields.cpp
+std::vector<FieldSpec> laterSections();        // TrainingFields.cpp
+
+inline constexpr double kMostWhole = static_cast<double>(std::numeric_limits<std::int64_t>::max());
+inline constexpr double kMostReal = 1e12;
+
+// A binding of the member `place` of a Job, and of a model's configuration.
+#define IN_JOB(place) bindField<[](auto &job) -> auto & { return job.place; }>()
+#define IN_MODEL(member) bindModel<&ModelConfig::member>()
+
+} // namespace vime

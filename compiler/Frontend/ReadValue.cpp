@@ -1,0 +1,109 @@
+// parseValue: the values that are words, and the choice of the reader.
+#include "compiler/Frontend/ReadValue.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/Diagnostics/Nearest.h"
+#include "compiler/Diagnostics/Utf8.h"
+#include "compiler/Frontend/FieldTable.h"
+#include "compiler/Frontend/Numbers.h"
+
+namespace vime {
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kLongest = 60;
+  const std::string shown = printable(text);
+  if (characterCount(shown) <= kLongest)
+    return '`' + shown + '`';
+  std::string_view rest = shown;
+  for (std::size_t count = 0; count < kLongest; ++count)
+    rest.remove_prefix(characterAt(rest).bytes);
+  return '`' + shown.substr(0, shown.size() - rest.size()) + "…`";
+}
+
+namespace {
+
+std::string list(const std::vector<std::string_view> &words) {
+  std::string text;
+  for (const std::string_view word : words)
+    text += (text.empty() ? "" : ", ") + ('`' + std::string(word) + '`');
+  return text;
+}
+
+Parsed parseWord(const FieldSpec &field, std::string_view text) {
+  if (std::find(field.words.begin(), field.words.end(), text) != field.words.end())
+    return Value(std::string(text));
+  const std::string known = (field.words.size() == 1 ? "only " : "one of ") + list(field.words);
+  if (std::find(field.laterWords.begin(), field.laterWords.end(), text) != field.laterWords.end())
+    return ValueProblem{JobCode::LaterValue,
+                        "asks for something vime cannot do yet: " + quoted(text), "not there yet",
+                        "what there is: " + list(field.words)};
+  ValueProblem problem{JobCode::UnknownWord, "cannot be " + quoted(text), known, {}};
+  if (const auto near = nearest(text, field.words))
+    problem.help = fmt::format("a similar word exists: `{}`", *near);
+  return problem;
+}
+
+Parsed parseName(std::string_view text) {
+  constexpr std::size_t kLongest = 100;
+  const bool legal = std::all_of(text.begin(), text.end(), [](char letter) {
+    return isDigit(letter) || (letter >= 'a' && letter <= 'z') ||
+           (letter >= 'A' && letter <= 'Z') || letter == '_' || letter == '-' || letter == '.';
+  });
+  if (text.empty() || !legal || text.size() > kLongest)
+    return ValueProblem{JobCode::Name,
+                        "is no name: " + quoted(text),
+                        "1 to 100 letters, digits, `.`, `_` or `-`",
+                        {}};
+  return Value(std::string(text));
+}
+
+Parsed parsePath(std::string_view text) {
+  constexpr std::size_t kLongest = 4096;
+  std::string_view rest = text;
+  bool legal = !text.empty() && text.size() <= kLongest;
+  while (!rest.empty()) {
+    const Character character = characterAt(rest);
+    legal = legal && character.legal && !isControl(character.code);
+    rest.remove_prefix(character.bytes);
+  }
+  if (!legal)
+    return ValueProblem{JobCode::WrongType,
+                        "is no path: " + quoted(text),
+                        text.empty() ? "empty" : "a path has no control characters",
+                        {}};
+  return Value(std::string(text));
+}
+
+} // namespace
+
+Parsed parseValue(const FieldSpec &field, std::string_view text) {
+  switch (field.type) {
+  case FieldType::Section:
+    break;
+  case FieldType::Count:
+    return parseCount(field, text);
+  case FieldType::Number:
+    return parseNumber(field, text);
+  case FieldType::Bytes:
+    return parseBytes(field, text);
+  case FieldType::Seconds:
+    return parseSeconds(field, text);
+  case FieldType::Word:
+    return parseWord(field, text);
+  case FieldType::Name:
+    return parseName(text);
+  case FieldType::Path:
+    return parsePath(text);
+  case FieldType::Ranks:
+    return parseRanks(field, text);
+  case FieldType::Pair:
+    return parsePair(field, text);
+  }
+  return ValueProblem{.code = JobCode::NotASection,
+                      .message = "must be a mapping of keys to values"};
+}
+
+} // namespace vime

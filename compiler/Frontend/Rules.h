@@ -1,0 +1,24 @@
+// Rules: J over several values of a job, in two files: JobRules.cpp and ModelRules.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "compiler/Frontend/Draft.h"
+
+namespace vime {
+
+/// Each model by itself: what its family has, heads that divide, a vocabulary for bytes.
+void checkModels(Draft &draft);
+
+inline std::string text(std::uint64_t number) { return std::to_string(number); }
+
+/// `1 stage`, `4 stages`
+inline std::string counted(std::uint64_t count, std::string_view noun) {
+  return text(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+inline std::string code(std::string_view words) { return '`' + std::string(words) + '`'; }
+
+} // namespace vime
