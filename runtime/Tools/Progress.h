@@ -1,0 +1,44 @@
+// Progress: shows a run while it goes on: one line redrawn on a terminal, about twenty lines
+// elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include "runtime/Tools/RunSummary.h"
+
+namespace vime {
+
+class Progress final : public RunObserver {
+public:
+  enum class Style { Silent, Lines, Redrawn };
+  /// Redrawn on a terminal, lines elsewhere.
+  static Style styleFor(std::FILE *stream);
+
+  Progress(const plan::Plan &plan, std::string transport, std::string exportTo, Style style,
+           std::FILE *stream)
+      : summary(plan, std::move(transport)), exportTo(std::move(exportTo)), style(style),
+        stream(stream) {}
+
+  void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) override;
+  void exported() override { summary.exportedTo = exportTo; }
+
+  /// Leaves a half-drawn line behind.
+  void close();
+
+  const RunSummary &result() const { return summary; }
+
+private:
+  bool isDue(std::uint64_t step);
+  std::string line(const StepSummary &step) const;
+
+  RunSummary summary;
+  const std::string exportTo;
+  const Style style;
+  std::FILE *const stream;
+  std::chrono::steady_clock::time_point drawn{};
+  bool open = false; // the cursor stands in a drawn line
+};
+
+} // namespace vime

@@ -1,0 +1,133 @@
+#include "runtime/Tools/RunSummary.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "runtime/Plan/Describe.h"
+#include "runtime/Transport/Sleeper.h"
+
+namespace vime {
+namespace {
+
+double longestStep(std::span<const plan::RankStats> ranks) {
+  std::uint64_t longest = 0;
+  for (const plan::RankStats &rank : ranks)
+    longest = std::max(longest, rank.stepNanoseconds);
+  return static_cast<double>(longest) * 1e-9;
+}
+
+std::string mebibytes(std::uint64_t bytes) {
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+} // namespace
+
+double bubbleOf(std::span<const plan::RankStats> ranks) {
+  double busy = 0;
+  for (const plan::RankStats &rank : ranks)
+    busy += static_cast<double>(rank.computeNanoseconds) * 1e-9;
+  const double available = static_cast<double>(ranks.size()) * longestStep(ranks);
+  return available > 0 ? 1 - busy / available : 0;
+}
+
+RunSummary::RunSummary(const plan::Plan &plan, std::string transport)
+    : name(plan.run.name), transport(std::move(transport)), plannedSteps(plan.run.steps),
+      computeSeconds(plan.mesh.ranks()), cores(availableCores()) {
+  for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
+    const auto &arena = plan::layoutOf(plan, rank)->arena;
+    arenaBytes.push_back(std::accumulate(arena.begin(), arena.end(), std::uint64_t(0)));
+  }
+}
+
+const StepSummary &RunSummary::add(const StepRecord &record,
+                                   std::span<const plan::RankStats> ranks) {
+  for (std::size_t rank = 0; rank < ranks.size() && rank < computeSeconds.size(); ++rank)
+    computeSeconds[rank] += static_cast<double>(ranks[rank].computeNanoseconds) * 1e-9;
+  steps.push_back({record, longestStep(ranks), bubbleOf(ranks)});
+  return steps.back();
+}
+
+double RunSummary::seconds() const {
+  double sum = 0;
+  for (const StepSummary &step : steps)
+    sum += step.seconds;
+  return sum;
+}
+
+double RunSummary::tokensPerSecond() const {
+  double tokens = 0;
+  for (const StepSummary &step : steps)
+    tokens += static_cast<double>(step.record.tokens);
+  return seconds() > 0 ? tokens / seconds() : 0;
+}
+
+double RunSummary::bubble() const {
+  double idle = 0;
+  for (const StepSummary &step : steps)
+    idle += step.bubble * step.seconds;
+  return seconds() > 0 ? idle / seconds() : 0;
+}
+
+std::size_t RunSummary::slowestRank() const {
+  return static_cast<std::size_t>(std::max_element(computeSeconds.begin(), computeSeconds.end()) -
+                                  computeSeconds.begin());
+}
+
+std::string textOf(const RunSummary &summary) {
+  std::string text = fmt::format("{}: {} steps in {:.1f} s", summary.name, summary.steps.size(),
+                                 summary.seconds());
+  if (!summary.steps.empty())
+    text += fmt::format(", loss {:.4f} → {:.4f}", summary.steps.front().record.loss,
+                        summary.steps.back().record.loss);
+  text += fmt::format("\n  speed         {:.0f} tokens/s", summary.tokensPerSecond());
+  text += fmt::format("\n  bubble        {:.1f} % of the ranks' time without compute",
+                      100 * summary.bubble());
+  if (summary.computeSeconds.size() > summary.cores)
+    text += fmt::format("\n                ({} ranks share {} cores: waiting for a core counts as "
+                        "compute, the true value is larger)",
+                        summary.computeSeconds.size(), summary.cores);
+  text += "\n  peak memory  ";
+  for (std::size_t rank = 0; rank < summary.arenaBytes.size(); ++rank)
+    text += fmt::format("{} rank {}: {}", rank == 0 ? "" : ",", rank,
+                        mebibytes(summary.arenaBytes[rank]));
+  text += fmt::format("\n  slowest rank  {}, {:.1f} s of compute", summary.slowestRank(),
+                      summary.computeSeconds[summary.slowestRank()]);
+  if (!summary.exportedTo.empty())
+    text += fmt::format("\n  exported to   {}", summary.exportedTo);
+  return text + "\n";
+}
+
+std::string jsonOf(const RunSummary &summary) {
+  using nlohmann::ordered_json;
+  ordered_json json = {{"name", summary.name},
+                       {"transport", summary.transport},
+                       {"steps", summary.steps.size()},
+                       {"seconds", summary.seconds()},
+                       {"tokens_per_second", summary.tokensPerSecond()},
+                       {"bubble", summary.bubble()},
+                       {"cores", summary.cores},
+                       {"slowest_rank", summary.slowestRank()},
+                       {"exported_to", nullptr},
+                       {"ranks", ordered_json::array()},
+                       {"history", ordered_json::array()}};
+  if (!summary.exportedTo.empty())
+    json["exported_to"] = summary.exportedTo;
+  for (std::size_t rank = 0; rank < summary.arenaBytes.size(); ++rank)
+    json["ranks"].push_back({{"rank", rank},
+                             {"arena_bytes", summary.arenaBytes[rank]},
+                             {"compute_seconds", summary.computeSeconds[rank]}});
+  for (const StepSummary &step : summary.steps)
+    json["history"].push_back({{"step", step.record.step},
+                               {"loss", step.record.loss},
+                               {"gradient_norm", step.record.gradientNorm},
+                               {"learning_rate", step.record.learningRate},
+                               {"tokens", step.record.tokens},
+                               {"seconds", step.seconds},
+                               {"bubble", step.bubble}});
+  return json.dump(2) + "\n";
+}
+
+} // namespace vime

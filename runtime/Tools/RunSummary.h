@@ -1,0 +1,50 @@
+// RunSummary: what a run came to, step by step and as a whole, and its two faces: text for people,
+// JSON for programs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/Exec/RunObserver.h"
+#include "runtime/Plan/Plan.h"
+
+namespace vime {
+
+/// Idle share of the ranks' time in a step: 1 - Σ busy / (ranks × duration), where `busy` is the
+/// time a rank spends inside compute and update actions by the wall clock, and the duration is that
+/// of the rank with the longest step. It is what a pipeline's bubble is when every rank has a core
+/// of its own; with fewer cores an action's time includes its wait for a core, so that the idle
+/// share comes out too small, which the summary says.
+double bubbleOf(std::span<const plan::RankStats> ranks);
+
+struct StepSummary {
+  StepRecord record;
+  double seconds = 0; // of the rank with the longest step
+  double bubble = 0;
+};
+
+struct RunSummary {
+  explicit RunSummary(const plan::Plan &plan, std::string transport);
+
+  /// Takes in a step and returns its summary.
+  const StepSummary &add(const StepRecord &record, std::span<const plan::RankStats> ranks);
+
+  std::string name, transport, exportedTo;
+  std::uint64_t plannedSteps = 0;
+  std::vector<StepSummary> steps;
+  std::vector<double> computeSeconds;    // by rank
+  std::vector<std::uint64_t> arenaBytes; // by rank, all tiers: exact, known before the run
+  unsigned cores = 1;
+
+  double seconds() const;
+  double tokensPerSecond() const;
+  double bubble() const; // mean over the steps, weighted by their durations
+  std::size_t slowestRank() const;
+};
+
+std::string textOf(const RunSummary &summary);
+std::string jsonOf(const RunSummary &summary);
+
+} // namespace vime

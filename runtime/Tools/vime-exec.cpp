@@ -1,0 +1,133 @@
+// vime-exec: runs a plan on this machine, all ranks of it.
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "runtime/Exec/CheckRun.h"
+#include "runtime/Exec/InterruptSignals.h"
+#include "runtime/Exec/LocalRun.h"
+#include "runtime/Exec/ProcessRun.h"
+#include "runtime/Exec/RankModel.h"
+#include "runtime/Plan/PlanFile.h"
+#include "runtime/Tools/Progress.h"
+
+namespace vime {
+namespace {
+
+constexpr const char *kExamples = R"(Examples:
+  vime-exec plan.bin                                ranks are threads of this process
+  vime-exec plan.bin --transport gloo               one process per rank
+  vime-exec plan.bin --base examples/text-1f1b      where the job's relative paths start
+  vime-exec plan.bin --json > run.json              losses and times of every step
+  vime-exec plan.bin --check                        could this machine run it?
+
+Exit codes: 0 ok, 1 input invalid, 2 usage, 3 file, 4 plan not acceptable here, 5 a rank failed,
+6 a rank waited too long for a peer, 70 internal error, 130 interrupted.)";
+
+struct Arguments {
+  std::string plan;
+  std::string transport = "local";
+  std::string base = ".";
+  bool json = false, quiet = false, check = false;
+};
+
+/// An exit code when there is nothing to run.
+std::optional<int> parse(int count, char **values, Arguments &arguments) {
+  CLI::App app("Runs a compiled plan: starts all its ranks on this machine and trains.",
+               "vime-exec");
+  app.footer(kExamples);
+  app.add_option("plan", arguments.plan, "plan to run, written by `vimec`")
+      ->required()
+      ->type_name("plan.bin");
+  app.add_option("--transport", arguments.transport,
+                 "how ranks exchange messages: `local` or `gloo`")
+      ->check(CLI::IsMember({"local", "gloo"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  app.add_option("--base", arguments.base, "folder that the job's relative paths refer to")
+      ->type_name("DIR")
+      ->capture_default_str();
+  app.add_flag("--json", arguments.json, "print the summary as JSON to standard output");
+  app.add_flag("--quiet", arguments.quiet, "show no progress");
+  app.add_flag("--check", arguments.check, "only check whether the plan can run here");
+  try {
+    app.parse(count, values);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : Status(StatusCode::Usage, "").exitCode();
+  }
+  return std::nullopt;
+}
+
+/// `error: …`, and what follows in the message as notes of it.
+int fail(const Status &status) {
+  std::string text = status.message();
+  for (std::size_t line = text.find('\n'); line != std::string::npos;
+       line = text.find('\n', line + 1))
+    text.insert(line + 1, "  = ");
+  fmt::print(stderr, "error: {}\n", text);
+  return status.exitCode();
+}
+
+bool startedElsewhere() {
+  return std::getenv("RANK") && std::getenv("WORLD_SIZE") && std::getenv("MASTER_ADDR");
+}
+
+int check(const plan::Plan &plan, const Arguments &arguments) {
+  if (Status status = checkRun(plan, {.base = arguments.base}); !status.ok())
+    return fail(status);
+  if (!arguments.quiet)
+    fmt::print("`{}` can run here: {} ranks, {} steps\n", arguments.plan, plan.mesh.ranks(),
+               plan.run.steps);
+  return 0;
+}
+
+int run(const plan::Plan &plan, const Arguments &arguments, char **values) {
+  const InterruptSignals signals;
+  const RunOptions options{.base = arguments.base, .interrupts = signals.descriptor()};
+  Progress progress(plan, arguments.transport, pathFrom(arguments.base, plan.run.exportTo),
+                    arguments.quiet ? Progress::Style::Silent : Progress::styleFor(stderr), stderr);
+  const Status status = arguments.transport == "gloo"
+                            ? runProcesses(plan, values, options, progress)
+                            : runLocal(plan, plan::planId(plan), options, progress);
+  progress.close();
+  if (!status.ok())
+    return fail(status);
+  if (arguments.json)
+    fmt::print("{}", jsonOf(progress.result()));
+  else if (!arguments.quiet)
+    fmt::print("{}", textOf(progress.result()));
+  return 0;
+}
+
+int mainOf(int count, char **values) {
+  Arguments arguments;
+  if (const std::optional<int> code = parse(count, values, arguments))
+    return *code;
+  if (const std::optional<RankProcess> self = rankOfThisProcess())
+    return runRankProcess(*self, arguments.plan, {.base = arguments.base});
+  if (startedElsewhere())
+    return fail(
+        Status(StatusCode::Usage,
+               "joining ranks that another program starts is not there yet\nhelp: unset `RANK` to "
+               "start all ranks here"));
+  const StatusOr<plan::Plan> plan = plan::readPlan(arguments.plan);
+  if (!plan.ok())
+    return fail(plan.status());
+  return arguments.check ? check(*plan, arguments) : run(*plan, arguments, values);
+}
+
+} // namespace
+} // namespace vime
+
+int main(int count, char **values) {
+  try {
+    return vime::mainOf(count, values);
+  } catch (const std::exception &error) { // of the standard library: memory, threads
+    std::fprintf(stderr, "internal error: %s\n", error.what());
+    return vime::Status(vime::StatusCode::Internal, "").exitCode();
+  }
+}
