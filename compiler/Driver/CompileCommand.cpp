@@ -21,11 +21,14 @@ namespace {
 class Stopwatch {
 public:
   explicit Stopwatch(bool tells) : tells(tells) {}
-  void lap(const char *part) {
+  void lap(std::string_view part) {
     const Clock::time_point now = Clock::now();
-    if (tells)
-      std::cerr << fmt::format("{:>8} {:7.3f} s\n", part, std::chrono::duration<double>(now - last).count());
+    tell(part, std::chrono::duration<double>(now - last).count());
     last = now;
+  }
+  void tell(std::string_view part, double seconds) const {
+    if (tells)
+      std::cerr << fmt::format("{:>8} {:7.3f} s\n", part, seconds);
   }
 
 private:
@@ -93,18 +96,20 @@ int runCompile(const CompileArguments &arguments, const OutputOptions &output) {
                                .dumpDirectory = arguments.dumpPhases,
                                .text = *facts,
                                .version = compilerVersion()};
-  if (!compileJob(*job, options, compiled, findings))
-    return reportFindings(findings, sources, output);
+  const bool compiles = compileJob(*job, options, compiled, findings);
+  for (const PartTime &part : compiled.times)
+    watch.tell(part.part, part.seconds);
   watch.lap("phases");
+  if (!compiled.internalError.empty())
+    return reportFailure(Status(StatusCode::Internal, "internal error: " + compiled.internalError), output);
+  if (!compiled.fileError.empty())
+    return reportFailure(Status(StatusCode::File, compiled.fileError), output);
+  if (!compiles)
+    return reportFindings(findings, sources, output);
   if (!arguments.stopAfter.empty()) {
     const Status written = writeText(arguments.plan.empty() ? "-" : arguments.plan, compiled.stoppedText);
     return written.ok() ? 0 : reportFailure(written, output);
   }
-
-  verifyPlan(*compiled.plan, findings, arguments.job);
-  watch.lap("verify");
-  if (findings.any())
-    return reportFindings(findings, sources, output);
   if (const Status written = plan::writePlan(*compiled.plan, arguments.plan); !written.ok())
     return reportFailure(written, output);
   watch.lap("write");

@@ -21,8 +21,8 @@ public:
     std::uint32_t rank;
     std::uint32_t chunk = 0;
   };
-  /// A send and its receive, on lanes made at first use. `content` tells the messages of a data or metrics channel
-  /// apart and is stored in `immediate`.
+  /// A send and its receive, on lanes made at first use. Until the memory phase names a buffer, `stage` says whose and
+  /// `immediate` which: `content` tells the messages of a data or metrics channel apart.
   void transfer(End source, End destination, plan::Flow flow, plan::Message message, plan::BufferKind content,
                 std::uint32_t microbatch = 0);
   /// The group's operation on all ranks.

@@ -223,6 +223,8 @@ private:
       }
       action.operands = known->first;
       action.operandCount = known->count;
+      if (names) // the buffer says it from now on
+        action.stage = action.immediate = 0;
     }
   }
 
