@@ -14,7 +14,7 @@ CONTRACTS = ["runtime/Base/", "runtime/Plan/", "runtime/ModelSpec/", "kernels/Da
 INSIDE = [
     # folder                what it sees of this repository
     ("schedules/",          []),
-    ("dialects/",           []),
+    ("dialects/",           ["schedules/", *CONTRACTS]),
     # What judges a plan knows nothing of what made it.
     ("compiler/Verify/",    ["compiler/Diagnostics/", "dialects/", "schedules/", *CONTRACTS]),
     ("compiler/",           ["dialects/", "schedules/", *CONTRACTS]),

@@ -44,6 +44,12 @@ class Includes(unittest.TestCase):
         self.refuse("compiler/Driver/Compile.cpp", '#include "runtime/Exec/Executor.h"', "compiler/ does not know it")
         self.allow("compiler/Driver/Compile.cpp", '#include "runtime/Plan/Plan.h"')
 
+    def test_dialects_know_orders_and_contracts(self):
+        self.refuse("dialects/Plan/PlanOps.cpp", '#include "compiler/Verify/C1.h"', "dialects/ does not know it")
+        self.refuse("dialects/Plan/PlanOps.cpp", '#include "runtime/Exec/Executor.h"', "dialects/ does not know it")
+        self.allow("dialects/Plan/PlanOps.cpp", '#include "runtime/Plan/Action.h"')
+        self.allow("dialects/Sched/PipelineOp.cpp", '#include "schedules/Schedule.h"')
+
     def test_verifiers_know_nothing_of_the_lowering(self):
         for folder in ("Lowering", "Analysis", "Search"):
             self.refuse("compiler/Verify/C1.cpp", f'#include "compiler/{folder}/Waits.h"', "compiler/Verify/ does not")
