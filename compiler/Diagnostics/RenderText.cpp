@@ -5,6 +5,7 @@
 #include "compiler/Diagnostics/Findings.h"
 #include "compiler/Diagnostics/Snippet.h"
 #include "compiler/Diagnostics/SourceCache.h"
+#include "compiler/Diagnostics/Utf8.h"
 
 namespace vime {
 
@@ -20,7 +21,7 @@ public:
   std::string render(const Finding &finding) {
     gutter = gutterOf(finding);
     text = paint(kRed, "error[" + codeOf(finding.rule, finding.number) + "]") +
-           paint(kBold, ": " + finding.message) + '\n';
+           paint(kBold, ": " + printable(finding.message)) + '\n';
     place(finding.span, finding.spanLabel, kRed);
     for (const Note &note : finding.notes)
       if (!note.span)
@@ -49,7 +50,7 @@ private:
   void place(const SourceSpan &span, const std::string &label, const char *style) {
     if (span.file.empty())
       return;
-    text += std::string(gutter, ' ') + paint(kBlue, "--> ") + span.file;
+    text += std::string(gutter, ' ') + paint(kBlue, "--> ") + printable(span.file);
     if (span.line > 0)
       text += ':' + std::to_string(span.line) + ':' + std::to_string(span.column);
     text += '\n';
@@ -63,7 +64,7 @@ private:
     const std::string bar = paint(kBlue, std::string(gutter, ' ') + " |"),
                       digits = std::to_string(number);
     const std::string underline = std::string(static_cast<std::size_t>(shown.width), '^') +
-                                  (label.empty() ? "" : " " + label);
+                                  (label.empty() ? "" : " " + printable(label));
     text += bar + '\n';
     text += paint(kBlue, std::string(gutter - digits.size(), ' ') + digits + " |");
     text += shown.text.empty() ? "\n" : ' ' + shown.text + '\n';
@@ -79,19 +80,21 @@ private:
                                                              : "";
     text += equals() + std::string(end) + "rank " + std::to_string(note.action->rank) +
             ", action " + std::to_string(note.action->action) +
-            (note.text.empty() ? "" : ": " + note.text) + '\n';
+            (note.text.empty() ? "" : ": " + printable(note.text)) + '\n';
   }
 
   void attach(const std::string &kind, const std::string &words) {
     text += equals() + paint(kBold, kind) + ": ";
     const std::string indent(gutter + 3 + kind.size() + 2, ' ');
-    for (const char letter : words)
-      text += letter == '\n' ? '\n' + indent : std::string(1, letter);
-    text += '\n';
+    std::string_view rest = words; // line by line
+    for (std::size_t end; (end = rest.find('\n')) != std::string_view::npos;
+         rest.remove_prefix(end + 1))
+      text += printable(rest.substr(0, end)) + '\n' + indent;
+    text += printable(rest) + '\n';
   }
 
   void noteWithPlace(const Note &note) {
-    text += paint(kBold, "note") + ": " + note.text + '\n';
+    text += paint(kBold, "note") + ": " + printable(note.text) + '\n';
     place(*note.span, {}, kBlue);
   }
 

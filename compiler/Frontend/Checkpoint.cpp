@@ -4,7 +4,7 @@
 #include <array>
 
 #include "compiler/Frontend/ReadJob.h"
-#include "runtime/Model/HuggingFace.h"
+#include "runtime/ModelSpec/HuggingFaceConfig.h"
 
 namespace vime {
 

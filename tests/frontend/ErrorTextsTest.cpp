@@ -1,4 +1,5 @@
-// Every file in errors/ is a job that is wrong; beside it stands what the user reads: `name.yaml`, `name.txt`.
+// Every file in errors/ is a job that is wrong; beside it stands what the user reads: `name.yaml`,
+// `name.txt`.
 //
 // VIME_UPDATE_EXPECTED=1 writes the texts anew; read the difference before committing it.
 #include <algorithm>
@@ -36,7 +37,8 @@ std::vector<fs::path> jobs() {
 }
 
 std::string whatTheUserReads(const fs::path &path) {
-  // Files are named as if the user stood in their folder; a checkpoint beside them is found all the same.
+  // Files are named as if the user stood in their folder; a checkpoint beside them is found all the
+  // same.
   const fs::path here = fs::current_path();
   fs::current_path(path.parent_path());
   SourceCache sources;
@@ -63,11 +65,13 @@ TEST(ErrorTexts, CoverEveryCode) {
   std::set<std::string> printed;
   for (const fs::path &job : jobs()) {
     const std::string text = contents(fs::path(job).replace_extension(".txt"));
-    for (std::size_t at = text.find("error[J"); at != std::string::npos; at = text.find("error[J", at + 1))
+    for (std::size_t at = text.find("error[J"); at != std::string::npos;
+         at = text.find("error[J", at + 1))
       printed.insert(text.substr(at + 6, 5));
   }
   for (const JobCodeMeaning &known : jobCodes())
-    EXPECT_TRUE(printed.contains(codeOf(Rule::J, number(known.code)))) << codeOf(Rule::J, number(known.code));
+    EXPECT_TRUE(printed.contains(codeOf(Rule::J, number(known.code))))
+        << codeOf(Rule::J, number(known.code));
 }
 
 } // namespace
