@@ -58,6 +58,10 @@ public:
     if (fault.ok())
       fault = refuse(fmt::format("`{}`: {}", path, what));
   }
+  void adopt(const Status &status) {
+    if (fault.ok())
+      fault = status;
+  }
   /// Null when absent or JSON's null.
   const Json *find(const char *name) const {
     const auto found = json.find(name);
@@ -92,9 +96,9 @@ double ropeTheta(Fields &fields, const std::string &path) {
   }
   Fields inner(*parameters, path);
   inner.require("rope_type", "default", "scaled rotary positions are not computed yet");
+  inner.require("partial_rotary_factor", 1, "only whole heads are rotated");
   const double innerTheta = inner.number("rope_theta", theta);
-  if (!inner.status().ok())
-    fields.refuseField("`rope_parameters`: only `rope_type` `default` is computed yet");
+  fields.adopt(inner.status());
   return innerTheta;
 }
 
@@ -146,13 +150,15 @@ std::string huggingFaceConfigText(const ModelConfig &config, std::uint32_t posit
       {"vocab_size", config.vocab},
       {"max_position_embeddings", positions},
       {"rms_norm_eps", config.normEpsilon},
-      {"rope_theta", config.ropeTheta},
+      {"rope_theta", config.ropeTheta}, // transformers 4 reads this, 5 the next
+      {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", config.ropeTheta}}},
       {"attention_bias", false},
       {"mlp_bias", false},
       {"tie_word_embeddings", false},
       {"bos_token_id", nullptr},
       {"eos_token_id", nullptr},
-      {"torch_dtype", nameOf(config.type)},
+      {"dtype", nameOf(config.type)},
+      {"torch_dtype", nameOf(config.type)}, // the older name
   };
   return json.dump(2) + "\n";
 }

@@ -1,0 +1,205 @@
+// Training text: the same samples whoever asks, every window once an epoch, and no silent change of
+// the file.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/Data/Permutation.h"
+#include "runtime/Data/TextDataset.h"
+
+namespace vime {
+namespace {
+
+using testing::HasSubstr;
+
+class Text : public testing::Test {
+protected:
+  Text() {
+    std::string pattern = testing::TempDir() + "vime-text-XXXXXX";
+    file = mkstemp(pattern.data());
+    path = pattern;
+  }
+  ~Text() override {
+    close(file);
+    std::filesystem::remove(path);
+  }
+  void write(const std::string &text) const {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+  }
+  /// The samples of one microbatch as text.
+  static std::vector<std::string> samples(const TextDataset &data, BatchShape shape,
+                                          std::uint64_t step, std::uint32_t microbatch) {
+    std::vector<std::int32_t> tokens(shape.samples * shape.sequence, -1), labels = tokens;
+    std::vector<std::int32_t> segments(shape.samples + 1, -1);
+    EXPECT_TRUE(data.fill(step, microbatch, tokens.data(), labels.data(), segments.data()).ok());
+    std::vector<std::string> texts;
+    for (std::uint32_t sample = 0; sample < shape.samples; ++sample) {
+      const auto begin = tokens.begin() + segments[sample],
+                 end = tokens.begin() + segments[sample + 1];
+      texts.emplace_back(begin, end);
+      texts.back() += char(labels[segments[sample + 1] - 1]);
+      for (auto at = begin + 1; at < end; ++at)
+        EXPECT_EQ(*at, labels[at - tokens.begin() - 1]); // the label is the next token
+    }
+    return texts;
+  }
+
+  std::string path;
+
+private:
+  int file;
+};
+
+TEST_F(Text, ASampleIsAWindowAndAnEpochIsAllOfThem) {
+  write("abcdefghijklmnopqrstuvwxyz"); // 6 windows of 4, and 2 bytes left over
+  const BatchShape shape{.sequence = 3, .samples = 2, .microbatches = 1};
+  const auto data = TextDataset::open(path, shape, 7);
+  ASSERT_TRUE(data.ok()) << data.status().message();
+  EXPECT_EQ(data->windows(), 6u);
+  std::vector<std::vector<std::string>> epochs(2);
+  for (std::uint64_t step = 0; step < 6; ++step)
+    for (const std::string &sample : samples(*data, shape, step, 0))
+      epochs[step / 3].push_back(sample);
+  for (const auto &epoch : epochs)
+    EXPECT_THAT(epoch,
+                testing::UnorderedElementsAre("abcd", "efgh", "ijkl", "mnop", "qrst", "uvwx"));
+  EXPECT_NE(epochs[0], epochs[1]);
+}
+
+TEST_F(Text, AStepRunsOnIntoTheNextEpoch) {
+  write("abcdefghijkl"); // 3 windows
+  const BatchShape shape{.sequence = 3, .samples = 2, .microbatches = 1};
+  const auto data = TextDataset::open(path, shape, 7);
+  std::vector<std::string> drawn;
+  for (std::uint64_t step = 0; step < 3; ++step)
+    for (const std::string &sample : samples(*data, shape, step, 0))
+      drawn.push_back(sample);
+  EXPECT_EQ(std::set(drawn.begin(), drawn.begin() + 3), std::set(drawn.begin() + 3, drawn.end()));
+}
+
+TEST_F(Text, BatchesDoNotDependOnTheCutIntoMicrobatchesNorOnTheOrderOfAsking) {
+  std::string text;
+  for (int at = 0; at < 5000; ++at)
+    text += char('!' + at * at % 89);
+  write(text);
+  const BatchShape few{.sequence = 7, .samples = 6, .microbatches = 2};
+  const BatchShape many{.sequence = 7, .samples = 2, .microbatches = 6};
+  const auto a = TextDataset::open(path, few, 3), b = TextDataset::open(path, many, 3);
+  for (std::uint64_t step : {40, 3, 0}) {
+    std::vector<std::string> first, second;
+    for (std::uint32_t microbatch = 0; microbatch < 2; ++microbatch)
+      for (const auto &sample : samples(*a, few, step, microbatch))
+        first.push_back(sample);
+    for (std::uint32_t microbatch = 0; microbatch < 6; ++microbatch)
+      for (const auto &sample : samples(*b, many, step, microbatch))
+        second.push_back(sample);
+    EXPECT_EQ(first, second);
+  }
+  const auto other = TextDataset::open(path, few, 4);
+  EXPECT_NE(samples(*a, few, 0, 0), samples(*other, few, 0, 0));
+}
+
+TEST_F(Text, BytesAreTokens) {
+  write({'\0', '\xff', '\x80', '\n'});
+  const auto data = TextDataset::open(path, {.sequence = 3, .samples = 1, .microbatches = 1}, 7);
+  std::int32_t tokens[3], labels[3], segments[2];
+  ASSERT_TRUE(data->fill(0, 0, tokens, labels, segments).ok());
+  EXPECT_THAT(tokens, testing::ElementsAre(0, 255, 128));
+  EXPECT_THAT(labels, testing::ElementsAre(255, 128, 10));
+  EXPECT_THAT(segments, testing::ElementsAre(0, 3));
+}
+
+TEST_F(Text, TooShortForAStepSaysByHowMuch) {
+  write(std::string(1000, 'x'));
+  const auto data = TextDataset::open(path, {.sequence = 128, .samples = 4, .microbatches = 2}, 7);
+  ASSERT_FALSE(data.ok());
+  EXPECT_EQ(data.status().code(), StatusCode::InvalidInput);
+  EXPECT_EQ(data.status().message(), "text `" + path +
+                                         "` is too short: its 1000 bytes hold 7 samples of 128 "
+                                         "tokens and their labels, a step needs 8");
+  write("");
+  EXPECT_THAT(TextDataset::open(path, {1, 1, 1}, 7).status().message(), HasSubstr("its 0 bytes"));
+}
+
+TEST_F(Text, MissingFilesAndDirectoriesAreFileErrors) {
+  const BatchShape shape{1, 1, 1};
+  EXPECT_EQ(TextDataset::open(path + ".missing", shape, 7).status().code(), StatusCode::File);
+  EXPECT_EQ(TextDataset::open(testing::TempDir(), shape, 7).status().code(), StatusCode::File);
+  EXPECT_EQ(hashFile(path + ".missing").status().code(), StatusCode::File);
+  EXPECT_EQ(hashFile(testing::TempDir()).status().code(), StatusCode::File);
+}
+
+TEST_F(Text, ChangedSinceThePlanWasMade) {
+  write("abcdefgh");
+  const FileFingerprint planned = *hashFile(path);
+  const BatchShape shape{3, 1, 1};
+  EXPECT_TRUE(TextDataset::open(path, shape, 7, planned).ok());
+  write("abcdefgX");
+  EXPECT_THAT(TextDataset::open(path, shape, 7, planned).status().message(),
+              HasSubstr("has other content than when the plan was made"));
+  write("abcdefghi");
+  const Status status = TextDataset::open(path, shape, 7, planned).status();
+  EXPECT_EQ(status.code(), StatusCode::Unacceptable);
+  EXPECT_THAT(status.message(), HasSubstr("has 9 bytes, and had 8 when the plan was made"));
+}
+
+TEST_F(Text, ChangedWhileTraining) {
+  write(std::string(100'000, 'x'));
+  const auto data = TextDataset::open(path, {3, 1, 1}, 7);
+  std::int32_t tokens[3], labels[3], segments[2];
+  EXPECT_TRUE(data->fill(0, 0, tokens, labels, segments).ok());
+  std::filesystem::resize_file(path, 10);
+  const Status status = data->fill(1, 0, tokens, labels, segments);
+  EXPECT_EQ(status.code(), StatusCode::File);
+  EXPECT_THAT(status.message(), HasSubstr("changed while it was read"));
+}
+
+TEST_F(Text, TheHashIsXxh3) {
+  write("");
+  EXPECT_EQ(*hashFile(path), (FileFingerprint{0, {0x6001c324468d497f, 0x99aa06d3014798d8}}));
+  write(std::string(3'000'000, 'a'));
+  const FileFingerprint long3 = *hashFile(path);
+  EXPECT_EQ(long3.bytes, 3'000'000u);
+  write(std::string(2'999'999, 'a') + "b"); // another byte in the last block
+  EXPECT_NE(hashFile(path)->hash, long3.hash);
+}
+
+TEST(Permutation, IsABijectionOfEverySize) {
+  for (std::uint64_t count = 1; count <= 300; ++count) {
+    const Permutation order(count, 7, count % 3);
+    std::set<std::uint64_t> seen;
+    for (std::uint64_t index = 0; index < count; ++index)
+      seen.insert(order(index));
+    EXPECT_EQ(seen.size(), count);
+    EXPECT_EQ(*seen.rbegin(), count - 1);
+  }
+}
+
+TEST(Permutation, OfManyLooksShuffled) {
+  constexpr std::uint64_t kCount = 1'000'003;
+  const Permutation order(kCount, 7, 0), next(kCount, 7, 1);
+  int ascents = 0, fixed = 0;
+  for (std::uint64_t index = 0; index < 10'000; ++index) {
+    ascents += order(index) < order(index + 1);
+    fixed += order(index) == next(index);
+  }
+  EXPECT_NEAR(ascents, 5'000, 300); // six standard deviations
+  EXPECT_LE(fixed, 3);
+}
+
+TEST(Permutation, OfHugeCountsStaysInRange) {
+  for (std::uint64_t count :
+       {std::uint64_t(1) << 62, (std::uint64_t(1) << 62) + 1, ~std::uint64_t(0)}) {
+    const Permutation order(count, 1, 2);
+    for (std::uint64_t index : {std::uint64_t(0), count / 2, count - 1})
+      EXPECT_LT(order(index), count);
+  }
+}
+
+} // namespace
+} // namespace vime

@@ -1,0 +1,223 @@
+// Hugging Face directories: logits as transformers computes them, exports that are whole or not
+// there.
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernels/Native.h"
+#include "runtime/Model/HuggingFace.h"
+#include "runtime/Model/SafeTensors.h"
+#include "tests/model/ModelRun.h"
+#include "tests/model/TemporaryDirectory.h"
+
+namespace vime {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+const std::string kGolden = VIME_GOLDEN;
+
+/// The model of a directory, cut into stages, its weights loaded.
+ModelRun runOf(const std::string &directory, DataType type, std::uint32_t stages,
+               MicrobatchCaps caps) {
+  const ModelConfig config = *readHuggingFaceConfig(directory, type);
+  ModelRun run(config, stages, caps, *nativeKernels(type), 7);
+  for (ModelRun::Part &part : run.parts) {
+    const Status status = loadStage(directory, config, part.spec, part.weights.data());
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+  return run;
+}
+
+template <typename T> std::vector<T> valuesOf(const SafeTensorsFile &file, const char *name) {
+  const std::span<const std::byte> bytes = file.bytesOf(*file.find(name));
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+class Golden : public testing::TestWithParam<const char *> {};
+
+TEST_P(Golden, LogitsEqualThoseOfTransformers) {
+  const std::string directory = kGolden + "/" + GetParam();
+  const auto expected = SafeTensorsFile::open(directory + "/expected.safetensors");
+  ASSERT_TRUE(expected.ok()) << expected.status().message();
+  const auto &shape = expected->find("tokens")->shape;
+  const std::int32_t rows = std::int32_t(shape[0]), length = std::int32_t(shape[1]);
+  const auto logits = valuesOf<float>(*expected, "logits");
+  Batch batch{.tokens = valuesOf<std::int32_t>(*expected, "tokens"), .offsets = {0}};
+  batch.labels.assign(batch.tokens.size(), -100);
+  for (std::int32_t row = 0; row < rows; ++row)
+    batch.offsets.push_back((row + 1) * length);
+
+  const MicrobatchCaps caps{std::uint32_t(rows * length), std::uint32_t(rows),
+                            std::uint32_t(length)};
+  for (std::uint32_t stages : {1, 2}) {
+    const std::vector<double> found =
+        runOf(directory, DataType::Float32, stages, caps).logits(batch);
+    ASSERT_EQ(found.size(), logits.size());
+    double worst = 0, largest = 0;
+    for (std::size_t index = 0; index < logits.size(); ++index) {
+      worst = std::max(worst, std::abs(found[index] - logits[index]));
+      largest = std::max(largest, std::abs(double(logits[index])));
+    }
+    EXPECT_LT(worst, 1e-4);
+    EXPECT_GT(largest, 1); // else the comparison would say little
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Checkpoints, Golden, testing::Values("plain", "grouped"),
+                         [](const auto &info) { return info.param; });
+
+// ---- config.json ----
+
+struct Config : testing::Test {
+  const TemporaryDirectory directory;
+  StatusOr<ModelConfig> read(const std::string &text) const {
+    std::ofstream(directory.path("config.json")) << text;
+    return readHuggingFaceConfig(directory.path(""), DataType::Float32);
+  }
+  /// A config that is read, with fields of `more` put before its own.
+  static std::string with(const std::string &more) {
+    return "{" + more + R"("model_type":"llama","num_hidden_layers":2,"hidden_size":8,
+      "num_attention_heads":2,"intermediate_size":12,"vocab_size":20})";
+  }
+};
+
+TEST_F(Config, FieldsHaveTheDefaultsOfTransformers) {
+  const ModelConfig expected{.layers = 2,
+                             .hidden = 8,
+                             .heads = 2,
+                             .kvHeads = 2,
+                             .headWidth = 4,
+                             .ffn = 12,
+                             .vocab = 20,
+                             .ropeTheta = 10000,
+                             .normEpsilon = 1e-6};
+  EXPECT_EQ(*read(with("")), expected);
+  EXPECT_EQ(read(with(R"("rope_theta":7,)"))->ropeTheta, 7);
+  EXPECT_EQ(read(with(R"("rope_parameters":{"rope_type":"default","rope_theta":9},)"))->ropeTheta,
+            9);
+}
+
+TEST_F(Config, WhatIsNotComputedIsRefused) {
+  const std::pair<std::string, const char *> kConfigs[] = {
+      {"[]", "no JSON object"},
+      {"{}", "no `model_type`"},
+      {R"({"model_type":"qwen2"})", "`model_type` is \"qwen2\": only `llama`"},
+      {R"({"model_type":"llama"})", "no `num_hidden_layers`"},
+      {with(R"("tie_word_embeddings":true,)"), "tied embeddings are not computed yet"},
+      {with(R"("rope_scaling":{"type":"linear","factor":2},)"), "`rope_scaling` is set"},
+      {with(R"("rope_parameters":{"rope_type":"llama3"},)"), "`rope_type` is \"llama3\""},
+      {with(R"("attention_bias":true,)"), "`attention_bias` is true: biases"},
+      {with(R"("hidden_act":"gelu",)"), "`hidden_act` is \"gelu\": only `silu`"},
+      {with(R"("num_key_value_heads":-1,)"), "`num_key_value_heads` is -1, not a count"},
+      {with(R"("num_key_value_heads":0,)"), "`kv_heads` is 0"},
+      {with(R"("head_dim":3,)"), "head width 3 is odd"},
+      {with(R"("rms_norm_eps":"small",)"), "not a number"},
+  };
+  for (const auto &[text, message] : kConfigs) {
+    const auto config = read(text);
+    ASSERT_FALSE(config.ok()) << text;
+    EXPECT_THAT(config.status().message(), HasSubstr(message));
+  }
+  EXPECT_EQ(readHuggingFaceConfig(directory.path("missing"), DataType::Float32).status().code(),
+            StatusCode::File);
+}
+
+// ---- loading and exporting ----
+
+constexpr MicrobatchCaps kCaps{62, 2, 31};
+
+struct Export : testing::Test {
+  const TemporaryDirectory directory;
+  const std::string target = directory.path("out/model");
+  const std::string source = kGolden + "/grouped";
+  ModelRun run = runOf(source, DataType::Float32, 2, kCaps);
+  const ModelConfig config = *readHuggingFaceConfig(source, DataType::Float32);
+
+  Status shard(std::uint32_t stage) const {
+    const auto count = exportShard(target, config, run.parts[stage].spec, stage, 2,
+                                   run.parts[stage].weights.data());
+    return count.ok() ? Status() : count.status();
+  }
+  Status commit() const {
+    return exportCommit(target, config, std::vector{run.parts[0].spec, run.parts[1].spec}, 64);
+  }
+};
+
+TEST_F(Export, ComesBackWithTheSameBits) {
+  ASSERT_TRUE(shard(0).ok() && shard(1).ok());
+  EXPECT_FALSE(fs::exists(target));
+  const Status status = commit();
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_FALSE(fs::exists(target + ".partial"));
+  EXPECT_EQ(*readHuggingFaceConfig(target, DataType::Float32), config);
+  EXPECT_EQ(runOf(target, DataType::Float32, 3, kCaps).weights(), run.weights());
+}
+
+TEST_F(Export, WithoutAllShardsIsNotThere) {
+  ASSERT_TRUE(shard(0).ok());
+  EXPECT_EQ(commit().code(), StatusCode::File);
+  EXPECT_FALSE(fs::exists(target));
+}
+
+TEST_F(Export, ReplacesAnOlderOneAndKeepsWhatIsNotTheModel) {
+  fs::create_directories(target);
+  for (const char *name : {"config.json", "model.safetensors", "tokenizer.json"})
+    std::ofstream(target + "/" + name) << "old";
+  fs::create_directories(target + ".partial");
+  std::ofstream(target + ".partial/model-00009-of-00009.safetensors") << "of an interrupted export";
+  ASSERT_TRUE(shard(0).ok() && shard(1).ok());
+  const Status status = commit();
+  ASSERT_TRUE(status.ok()) << status.message();
+  std::vector<std::string> names;
+  for (const auto &entry : fs::directory_iterator(target))
+    names.push_back(entry.path().filename().string());
+  EXPECT_THAT(names, testing::UnorderedElementsAre(
+                         "config.json", "model.safetensors.index.json", "tokenizer.json",
+                         "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory.path("out")), {}), 1);
+}
+
+TEST_F(Export, DoesNotReplaceAFile) {
+  fs::create_directories(directory.path("out"));
+  std::ofstream(target) << "mine";
+  ASSERT_TRUE(shard(0).ok() && shard(1).ok());
+  EXPECT_THAT(commit().message(), HasSubstr("exists and is not a directory"));
+  EXPECT_TRUE(fs::is_regular_file(target));
+}
+
+TEST_F(Export, MissingAndMisshapenTensorsAreNamed) {
+  ModelConfig wider = config, longer = config;
+  wider.ffn += 2;
+  longer.layers += 1;
+  for (const auto &[other, message] :
+       {std::pair(wider,
+                  "`model.layers.0.mlp.gate_proj.weight` has shape [50, 36], expected [52, 36]"),
+        std::pair(longer, "has no tensor `model.layers.3.input_layernorm.weight`")}) {
+    const StageSpec spec = stageSpec(other, splitLayers(other, 1)[0], kCaps);
+    std::vector<std::byte> weights(spec.weightBytes);
+    EXPECT_THAT(loadStage(source, other, spec, weights.data()).message(), HasSubstr(message));
+  }
+}
+
+TEST(Load, HalfPrecisionIsWidenedExactly) {
+  const TemporaryDirectory directory;
+  const std::uint16_t halves[] = {0x3c00, 0xc000, 0x3555, 0x0001, 0x8000, 0x7bff};
+  const float expected[] = {1, -2, 0.333251953125f, 0x1p-24f, -0.0f, 65504};
+  const SafeTensorSource tensor{"n", "F16", {6}, std::as_bytes(std::span(halves))};
+  ASSERT_TRUE(writeSafeTensors(directory.path("model.safetensors"), {&tensor, 1}).ok());
+  StageSpec spec{.tensors = {{"n", {6}, 0, {{"n", 0, 6}}}}, .weightBytes = 64};
+  float weights[16];
+  ASSERT_TRUE(loadStage(directory.path(""), {}, spec, weights).ok());
+  EXPECT_EQ(std::memcmp(weights, expected, sizeof expected), 0);
+}
+
+} // namespace
+} // namespace vime

@@ -1,0 +1,152 @@
+// Tensors and bytes of known models; what is no model is refused.
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/ModelSpec/ModelSpec.h"
+#include "runtime/ModelSpec/StageRegions.h"
+
+namespace vime {
+namespace {
+
+using testing::HasSubstr;
+
+const ModelConfig kModel{.layers = 8,
+                         .hidden = 256,
+                         .heads = 8,
+                         .kvHeads = 8,
+                         .headWidth = 32,
+                         .ffn = 688,
+                         .vocab = 256};
+constexpr MicrobatchCaps kCaps{.tokens = 512, .segments = 4, .segmentTokens = 128};
+
+TEST(ModelSpec, BytesOfAKnownModel) {
+  const StageSpec spec = stageSpec(kModel, splitLayers(kModel, 1)[0], kCaps);
+  const std::uint64_t h = 256, f = 688, v = 256, t = 512, layers = 8;
+  EXPECT_EQ(spec.weightBytes, 4 * (2 * v * h + h + layers * (4 * h * h + 3 * h * f + 2 * h)));
+  // Words per token and layer: 6H + 2F + heads + 2 before the input gradient, 2H + F new at it.
+  EXPECT_EQ(spec.stashBytes, 4 * t * (layers * (6 * h + 2 * f + 8 + 2) + h + 1 + v));
+  EXPECT_EQ(spec.weightStashBytes, 4 * (t * (layers * (2 * h + f) + h) + (2 * layers + 1) * h));
+  EXPECT_EQ(spec.stashBytes, 48'924'672u);
+  EXPECT_EQ(spec.weightStashBytes, 20'202'496u);
+  EXPECT_EQ(spec.boundaryBytesPerToken, 4 * h);
+}
+
+TEST(ModelSpec, StatesAtTheEdgesBelongToThePlan) {
+  const std::uint64_t state = 4 * 512 * 256;
+  const auto stages = splitLayers(kModel, 4);
+  const auto kept = [&](int stage) { return stageRegions(kModel, stages[stage], kCaps).states; };
+  EXPECT_EQ(kept(0).count(), 2u); // embedded, and between its two layers; its output is a buffer
+  EXPECT_EQ(kept(1).count(), 1u);
+  EXPECT_EQ(kept(3).count(), 2u); // between its layers, and what the head reads
+  EXPECT_EQ(kept(1).stride, state);
+  EXPECT_FALSE(kept(1).holds(0));
+  EXPECT_TRUE(kept(1).holds(1));
+  EXPECT_FALSE(kept(1).holds(2));
+}
+
+TEST(ModelSpec, TensorsOfALayerWithGroupedQueries) {
+  const ModelConfig config{.type = DataType::Float64,
+                           .layers = 3,
+                           .hidden = 10,
+                           .heads = 4,
+                           .kvHeads = 2,
+                           .headWidth = 6,
+                           .ffn = 7,
+                           .vocab = 11};
+  const StageSpec spec = stageSpec(config, splitLayers(config, 3)[1], kCaps);
+  std::string table;
+  for (const TensorSpec &tensor : spec.tensors) {
+    table += "\n" + tensor.name + " [";
+    for (std::uint64_t extent : tensor.shape)
+      table += " " + std::to_string(extent);
+    table += " ] at " + std::to_string(tensor.offset);
+    for (const SourceTensor &source : tensor.sources)
+      table += "\n  " + std::to_string(source.row) + "+" + std::to_string(source.rows) + " " +
+               source.name;
+  }
+  EXPECT_EQ(table, R"(
+layers.1.norm1 [ 10 ] at 0
+  0+10 model.layers.1.input_layernorm.weight
+layers.1.qkv [ 48 10 ] at 16
+  0+24 model.layers.1.self_attn.q_proj.weight
+  24+12 model.layers.1.self_attn.k_proj.weight
+  36+12 model.layers.1.self_attn.v_proj.weight
+layers.1.o [ 10 24 ] at 496
+  0+10 model.layers.1.self_attn.o_proj.weight
+layers.1.norm2 [ 10 ] at 736
+  0+10 model.layers.1.post_attention_layernorm.weight
+layers.1.gate_up [ 14 10 ] at 752
+  0+7 model.layers.1.mlp.gate_proj.weight
+  7+7 model.layers.1.mlp.up_proj.weight
+layers.1.down [ 10 7 ] at 896
+  0+10 model.layers.1.mlp.down_proj.weight)");
+  EXPECT_EQ(spec.weightBytes, 8u * (896 + 72));
+}
+
+TEST(ModelSpec, EarlierStagesGetOneLayerMore) {
+  ModelConfig config = kModel;
+  config.layers = 7;
+  const auto stages = splitLayers(config, 3);
+  EXPECT_EQ(stages, (std::vector<StageRange>{
+                        {0, 3, true, false}, {3, 5, false, false}, {5, 7, false, true}}));
+}
+
+TEST(ModelSpec, RegionsAreAlignedForAnySize) {
+  ModelConfig config = kModel;
+  config.hidden = 37, config.headWidth = 10, config.kvHeads = 2, config.ffn = 51, config.vocab = 43;
+  for (StageRange range : splitLayers(config, 4)) {
+    const StageSpec spec =
+        stageSpec(config, range, {.tokens = 13, .segments = 2, .segmentTokens = 9});
+    for (std::uint64_t bytes :
+         {spec.weightBytes, spec.stashBytes, spec.weightStashBytes, spec.forwardWorkspace,
+          spec.backwardWorkspace, spec.backwardInputWorkspace, spec.backwardWeightWorkspace})
+      EXPECT_EQ(bytes % kRegionAlignment, 0u);
+    for (const TensorSpec &tensor : spec.tensors)
+      EXPECT_EQ(tensor.offset * 4 % kRegionAlignment, 0u) << tensor.name;
+  }
+}
+
+TEST(ModelSpec, EmptyFamiliesTakeAlmostNothing) {
+  for (ModelFamily family : {ModelFamily::Null, ModelFamily::Sleep}) {
+    const ModelConfig config{.family = family, .layers = 4};
+    ASSERT_TRUE(check(config).ok());
+    for (StageRange range : splitLayers(config, 4)) {
+      const StageSpec spec = stageSpec(config, range, kCaps);
+      EXPECT_EQ(spec.tensors.size(), 1u);
+      EXPECT_EQ(spec.weightBytes, 64u);
+      EXPECT_EQ(spec.stashBytes, 64u);
+      EXPECT_EQ(spec.boundaryBytesPerToken, 4u);
+    }
+  }
+}
+
+TEST(ModelSpec, WhatIsNoModelIsRefused) {
+  struct Case {
+    void (*spoil)(ModelConfig &);
+    const char *message;
+  };
+  const Case kCases[] = {
+      {[](ModelConfig &c) { c.layers = 0; }, "`layers` is 0, must be from 1 to 65536"},
+      {[](ModelConfig &c) { c.vocab = 1u << 31; }, "`vocab` is 2147483648"},
+      {[](ModelConfig &c) { c.kvHeads = 3; }, "8 heads cannot share 3 key-value heads evenly"},
+      {[](ModelConfig &c) { c.headWidth = 7; }, "head width 7 is odd"},
+      {[](ModelConfig &c) { c.heads = c.kvHeads = c.headWidth = 1 << 19; }, "wider than"},
+      {[](ModelConfig &c) { c.ropeTheta = NAN; }, "rope theta is nan"},
+      {[](ModelConfig &c) { c.normEpsilon = 0; }, "norm epsilon is 0"},
+      {[](ModelConfig &c) { c.type = DataType::Int32; }, "a model of type int32"},
+      {[](ModelConfig &c) { c.family = ModelFamily::Sleep, c.forwardSeconds = -1; }, "-1 s"},
+  };
+  EXPECT_TRUE(check(kModel).ok());
+  for (const Case &wrong : kCases) {
+    ModelConfig config = kModel;
+    wrong.spoil(config);
+    const Status status = check(config);
+    EXPECT_EQ(status.code(), StatusCode::InvalidInput);
+    EXPECT_THAT(status.message(), HasSubstr(wrong.message));
+  }
+}
+
+} // namespace
+} // namespace vime
