@@ -12,8 +12,6 @@
 namespace vime::plan {
 namespace {
 
-constexpr std::uint8_t kKnownFlags = kSignalled | kGroupBegin | kGroupEnd | kHostBlocking | kSkipIfEmpty | kLastUse;
-
 /// Signatures by opcode: the search through the table is too slow for every action.
 class SignatureIndex {
 public:
@@ -162,7 +160,7 @@ const char *ProgramCheck::problemOf(const Action &action, const Signature &signa
   const std::uint64_t last = std::uint64_t(action.step) * (trips - 1) + action.microbatch;
   if (signature.perMicrobatch ? last >= plan.data.microbatches : action.microbatch != 0 || action.step != 0)
     return "is of a microbatch that no step has";
-  if ((action.flags & ~kKnownFlags) != 0 || action.guard != 0)
+  if ((action.flags & ~knownFlags()) != 0 || action.guard != 0)
     return "has an unknown flag or a condition that does not exist";
   const bool accumulates = signature.opcode == Opcode::Backward || signature.opcode == Opcode::BackwardWeight;
   if (action.immediate > (accumulates ? kOverwriteGradients : 0))

@@ -17,6 +17,10 @@ constexpr std::string_view kBuffers[] = {
 constexpr std::string_view kDataTypes[] = {"float32", "float64", "bfloat16", "int32", "byte"};
 constexpr std::string_view kFamilies[] = {"llama", "null", "sleep"};
 
+constexpr std::string_view kFlags[] = {"signalled",     "group_begin",   "group_end",
+                                       "host_blocking", "skip_if_empty", "last_use"};
+
+static_assert(1u << (std::size(kFlags) - 1) == kLastUse);
 static_assert(std::size(kBuffers) == static_cast<std::size_t>(BufferKind::Workspace) + 1);
 static_assert(std::size(kFlows) == static_cast<std::size_t>(Flow::Control) + 1);
 static_assert(std::size(kLaneKinds) == static_cast<std::size_t>(LaneKind::Group) + 1);
@@ -33,5 +37,8 @@ template <> Names namesOf<Tier>() { return kTiers; }
 template <> Names namesOf<BufferKind>() { return kBuffers; }
 template <> Names namesOf<DataType>() { return kDataTypes; }
 template <> Names namesOf<ModelFamily>() { return kFamilies; }
+
+std::string_view flagName(std::size_t bit) { return bit < std::size(kFlags) ? kFlags[bit] : "?"; }
+std::uint8_t knownFlags() { return (1u << std::size(kFlags)) - 1; }
 
 } // namespace vime::plan

@@ -49,4 +49,9 @@ inline std::string_view nameOf(Collective operation) { return wordOf(operation);
 inline std::string_view nameOf(Tier tier) { return wordOf(tier); }
 inline std::string_view nameOf(BufferKind kind) { return wordOf(kind); }
 
+/// Of a bit of Action::flags: `signalled` …; `?` for one without meaning.
+std::string_view flagName(std::size_t bit);
+/// The bits that have one.
+std::uint8_t knownFlags();
+
 } // namespace vime::plan

@@ -1,0 +1,272 @@
+// Plans for programs. Small tables are made as JSON values; actions, of which there may be a million, one at a time.
+#include "compiler/View/PlanText.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "compiler/View/Quote.h"
+#include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Names.h"
+#include "runtime/Plan/PlanFile.h"
+
+namespace vime {
+namespace {
+
+using namespace plan;
+using Json = nlohmann::ordered_json;
+
+std::string textOf(const Json &value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json messageJson(const Message &message) {
+  return {{"type", wordOf(message.type)}, {"fixed", message.fixed}, {"per_token", message.perToken}};
+}
+
+Json groupJson(const Group &group) {
+  return {{"name", group.name},
+          {"flow", nameOf(group.flow)},
+          {"operation", nameOf(group.operation)},
+          {"axes", group.axes},
+          {"root", group.root},
+          {"message", messageJson(group.message)}};
+}
+
+Json tensorJson(const TensorSpec &tensor) {
+  Json sources = Json::array();
+  for (const SourceTensor &source : tensor.sources)
+    sources.push_back({{"name", source.name}, {"row", source.row}, {"rows", source.rows}});
+  return {{"name", tensor.name}, {"shape", tensor.shape}, {"offset", tensor.offset}, {"sources", sources}};
+}
+
+Json modelJson(const Model &model) {
+  const ModelConfig &c = model.config;
+  Json json = {{"family", wordOf(c.family)},
+               {"type", wordOf(c.type)},
+               {"layers", c.layers},
+               {"hidden", c.hidden},
+               {"heads", c.heads},
+               {"kv_heads", c.kvHeads},
+               {"head_width", c.headWidth},
+               {"ffn", c.ffn},
+               {"vocab", c.vocab},
+               {"rope_theta", c.ropeTheta},
+               {"norm_epsilon", c.normEpsilon},
+               {"forward_seconds", c.forwardSeconds},
+               {"backward_input_seconds", c.backwardInputSeconds},
+               {"backward_weight_seconds", c.backwardWeightSeconds},
+               {"checkpoint", model.checkpoint},
+               {"stages", Json::array()}};
+  for (const StageRange &range : model.stages) {
+    Json tensors = Json::array();
+    for (const TensorSpec &tensor : stageSpec(c, range, {1, 1, 1}).tensors)
+      tensors.push_back(tensorJson(tensor));
+    json["stages"].push_back({{"first", range.first},
+                              {"end", range.end},
+                              {"embedding", range.embedding},
+                              {"head", range.head},
+                              {"tensors", tensors}});
+  }
+  return json;
+}
+
+Json settingsJson(const Plan &plan) {
+  const OptimizerSettings &optimizer = plan.optimizer;
+  const DataSettings &data = plan.data;
+  return {{"run",
+           {{"name", plan.run.name},
+            {"steps", plan.run.steps},
+            {"seed", plan.run.seed},
+            {"export_to", plan.run.exportTo}}},
+          {"data",
+           {{"text", data.text},
+            {"text_bytes", data.textBytes},
+            {"text_hash", toHex(data.textHash)},
+            {"sequence", data.sequence},
+            {"samples", data.samples},
+            {"microbatches", data.microbatches}}},
+          {"optimizer",
+           {{"learning_rate", optimizer.learningRate},
+            {"beta1", optimizer.beta1},
+            {"beta2", optimizer.beta2},
+            {"epsilon", optimizer.epsilon},
+            {"weight_decay", optimizer.weightDecay},
+            {"clip", optimizer.clip}}},
+          {"limits",
+           {{"transfer_seconds", plan.limits.transferSeconds}, {"memory_bytes", plan.limits.memoryBytes}}},
+          {"predictions",
+           {{"step_units", plan.predictions.stepUnits},
+            {"bubble", plan.predictions.bubble},
+            {"peak_live", plan.predictions.peakLive}}}};
+}
+
+Json headJson(const Plan &plan) {
+  Json json = {{"format", 1},
+               {"id", toHex(planId(plan))},
+               {"compiler", plan.compiler},
+               {"schedule", plan.schedule},
+               {"mesh",
+                {{"pp", plan.mesh.pipeline},
+                 {"dp", plan.mesh.data},
+                 {"cp", plan.mesh.context},
+                 {"tp", plan.mesh.tensor}}}};
+  json.update(settingsJson(plan));
+  json["models"] = Json::array();
+  for (const Model &model : plan.models)
+    json["models"].push_back(modelJson(model));
+  json["groups"] = Json::array();
+  for (const Group &group : plan.groups)
+    json["groups"].push_back(groupJson(group));
+  json["program_of"] = plan.programOf;
+  json["layout_of"] = plan.layoutOf;
+  json["connect"] = Json::array();
+  for (const ConnectRound &round : plan.connect)
+    json["connect"].push_back(round.pairs);
+  json["origins"] = Json::array();
+  for (const Origin &origin : plan.origins) {
+    const Signature *signature = findSignature(origin.opcode);
+    json["origins"].push_back({{"opcode", signature ? signature->name : "?"},
+                               {"line", origin.line},
+                               {"column", origin.column},
+                               {"length", origin.length},
+                               {"key", origin.key}});
+  }
+  json["job"] = plan.job;
+  return json;
+}
+
+Json laneJson(const Plan &plan, std::uint32_t rank, std::uint32_t index) {
+  const Lane &lane = programOf(plan, rank)->lanes[index];
+  return {{"kind", wordOf(lane.kind)},
+          {"flow", nameOf(lane.flow)},
+          {"peer",
+           {{"relative", lane.peer.relative}, {"axis", nameOf(lane.peer.axis)}, {"value", lane.peer.value}}},
+          {"message", messageJson(lane.message)},
+          {"slots", lane.slots},
+          {"group", lane.group},
+          {"text", describeLane(plan, rank, index)}};
+}
+
+Json flagsJson(std::uint8_t flags) {
+  Json json = Json::array();
+  for (std::size_t bit = 0; bit < 8; ++bit)
+    if (flags >> bit & 1)
+      json.push_back(flagName(bit));
+  return json;
+}
+
+Json waitsJson(const Action &action) {
+  Json json = Json::array();
+  for (const Wait wait : action.waits)
+    json.push_back(wait.empty() ? Json() : Json{{"lane", wait.lane()}, {"distance", wait.distance()}});
+  while (!json.empty() && json.back().is_null())
+    json.erase(json.size() - 1);
+  return json;
+}
+
+/// `null` stands for no buffer.
+Json bufferJson(std::uint32_t operand) { return operand == kNoBuffer ? Json() : Json(operand); }
+
+/// The names are those of the signature, as many as the action has operands.
+Json operandsJson(const Program &program, const Action &action) {
+  const Signature *signature = findSignature(action.opcode);
+  Json json = Json::object();
+  for (std::size_t operand = 0; operand < action.operandCount; ++operand)
+    if (signature && operand < signature->operands.size() && action.operands + operand < program.operands.size())
+      json[std::string(signature->operands[operand].name)] = bufferJson(program.operands[action.operands + operand]);
+  return json;
+}
+
+Json actionJson(const Plan &plan, std::uint32_t rank, std::uint32_t index) {
+  const Program &program = *programOf(plan, rank);
+  const Action &action = program.actions[index];
+  const Signature *signature = findSignature(action.opcode);
+  return {{"index", index},
+          {"opcode", signature ? signature->name : "?"},
+          {"lane", action.lane},
+          {"time", action.time},
+          {"flags", flagsJson(action.flags)},
+          {"waits", waitsJson(action)},
+          {"stage", action.stage},
+          {"guard", action.guard},
+          {"step", action.step},
+          {"microbatch", action.microbatch},
+          {"immediate", action.immediate},
+          {"first_operand", action.operands},
+          {"operands", operandsJson(program, action)},
+          {"text", describe(plan, rank, index)}};
+}
+
+void appendProgram(const Plan &plan, std::uint32_t index, std::string &text) {
+  const Program &program = plan.programs[index];
+  const auto rank = static_cast<std::uint32_t>(
+      std::find(plan.programOf.begin(), plan.programOf.end(), index) - plan.programOf.begin());
+  Json stages = Json::array(), lanes = Json::array(), loops = Json::array();
+  for (const auto &[model, stage] : program.stages)
+    stages.push_back({{"model", model}, {"stage", stage}});
+  for (std::uint32_t lane = 0; lane < program.lanes.size(); ++lane)
+    lanes.push_back(laneJson(plan, rank, lane));
+  for (const auto &[id, begin, end, trips, start, period] : program.loops)
+    loops.push_back(
+        {{"id", id}, {"begin", begin}, {"end", end}, {"trips", trips}, {"start", start}, {"period", period}});
+  Json pool = Json::array();
+  for (const std::uint32_t operand : program.operands)
+    pool.push_back(bufferJson(operand));
+  text += "    {\n      \"stages\": " + textOf(stages) + ",\n      \"lanes\": " + textOf(lanes) +
+          ",\n      \"loops\": " + textOf(loops) + ",\n      \"operands\": " + textOf(pool) +
+          ",\n      \"actions\": [";
+  for (std::uint32_t action = 0; action < program.actions.size(); ++action)
+    text += (action == 0 ? "\n        " : ",\n        ") + textOf(actionJson(plan, rank, action));
+  text += "\n      ]\n    }";
+}
+
+void appendLayout(const Plan &plan, std::uint32_t index, std::string &text) {
+  const Layout &layout = plan.layouts[index];
+  const auto rank = static_cast<std::uint32_t>(
+      std::find(plan.layoutOf.begin(), plan.layoutOf.end(), index) - plan.layoutOf.begin());
+  text += "    {\n      \"arena\": " +
+          textOf(Json{{"device", layout.arena[0]}, {"host", layout.arena[1]}}) + ",\n      \"buffers\": [";
+  for (std::uint32_t buffer = 0; buffer < layout.buffers.size(); ++buffer) {
+    const auto &[kind, tier, stage, count, bytes, stride, offset] = layout.buffers[buffer];
+    const Json json = {{"kind", nameOf(kind)},
+                       {"tier", nameOf(tier)},
+                       {"stage", stage == kNoStage ? Json() : Json(stage)},
+                       {"count", count},
+                       {"bytes", bytes},
+                       {"stride", stride},
+                       {"offset", offset},
+                       {"text", describeBuffer(plan, rank, buffer)}};
+    text += (buffer == 0 ? "\n        " : ",\n        ") + textOf(json);
+  }
+  text += "\n      ]\n    }";
+}
+
+template <typename Append>
+void appendList(const char *name, std::size_t count, std::string &text, const Append &append) {
+  text += std::string(",\n  \"") + name + "\": [";
+  for (std::uint32_t index = 0; index < count; ++index) {
+    text += index == 0 ? "\n" : ",\n";
+    append(index);
+  }
+  text += "\n  ]";
+}
+
+} // namespace
+
+std::string quote(std::string_view text) { return textOf(Json(text)); }
+
+std::string planJson(const Plan &plan) {
+  std::string text = "{";
+  const char *separator = "\n  ";
+  const Json head = headJson(plan);
+  for (const auto &[key, value] : head.items()) {
+    text += separator + quote(key) + ": " + textOf(value);
+    separator = ",\n  ";
+  }
+  appendList("programs", plan.programs.size(), text,
+             [&](std::uint32_t index) { appendProgram(plan, index, text); });
+  appendList("layouts", plan.layouts.size(), text,
+             [&](std::uint32_t index) { appendLayout(plan, index, text); });
+  return text + "\n}";
+}
+
+} // namespace vime

@@ -1,0 +1,137 @@
+#include "compiler/View/Summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compiler/View/Quote.h"
+#include "runtime/Plan/Describe.h"
+#include "runtime/Plan/PlanFile.h"
+
+namespace vime {
+namespace {
+
+using namespace plan;
+
+/// A table of more ranks is shortened to its ends.
+constexpr std::uint32_t kMostRows = 16;
+
+struct RankFacts {
+  std::vector<std::uint32_t> stages;
+  std::size_t actions;
+  std::uint64_t device, host; // bytes
+};
+
+RankFacts factsOf(const Plan &plan, std::uint32_t rank) {
+  const Program &program = *programOf(plan, rank);
+  const Layout &layout = *layoutOf(plan, rank);
+  RankFacts facts{{}, program.actions.size(), layout.arena[0], layout.arena[1]};
+  for (const LocalStage &stage : program.stages)
+    facts.stages.push_back(stage.stage);
+  return facts;
+}
+
+std::string amount(std::uint64_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : thing.ends_with('h') ? "es" : "s");
+}
+
+std::string modelLine(const Model &model) {
+  const ModelConfig &c = model.config;
+  std::string line = fmt::format("{}, {}", nameOf(c.family), amount(c.layers, "layer"));
+  if (c.family == ModelFamily::Llama)
+    line += fmt::format(" of width {}, {} ({} for keys), {}", c.hidden, amount(c.heads, "head"), c.kvHeads,
+                        nameOf(c.type));
+  line += fmt::format(", in {}", amount(model.stages.size(), "stage"));
+  return model.checkpoint.empty() ? line : line + ", from " + model.checkpoint;
+}
+
+void appendTable(const Plan &plan, std::string &text) {
+  const std::uint32_t ranks = plan.mesh.ranks();
+  const auto row = [&](std::uint32_t rank) {
+    const RankFacts facts = factsOf(plan, rank);
+    const std::string host = facts.host == 0 ? "" : fmt::format("  + {} host", bytesInWords(facts.host));
+    text += fmt::format("  {:<6}{:>8}  {:>11}{}  {}\n", rank, facts.actions, bytesInWords(facts.device), host,
+                        fmt::join(facts.stages, " "));
+  };
+  text += fmt::format("  {:<6}{:>8}  {:>11}  {}\n", "rank", "actions", "peak memory", "stages");
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    if (ranks <= kMostRows || rank < kMostRows / 2 || rank >= ranks - kMostRows / 2)
+      row(rank);
+    else if (rank == kMostRows / 2)
+      text += fmt::format("  … {} more\n", ranks - kMostRows);
+}
+
+std::uint64_t largestDigits(double value) { return value < 10 ? 2 : value < 100 ? 1 : 0; }
+
+} // namespace
+
+std::string bytesInWords(std::uint64_t bytes) {
+  constexpr const char *kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit)
+    value /= 1024;
+  if (unit == 0)
+    return fmt::format("{} B", bytes);
+  const double scale = std::pow(10, static_cast<double>(largestDigits(value)));
+  return fmt::format("{} {}", std::ceil(value * scale) / scale, kUnits[unit]);
+}
+
+std::string planSummary(const Plan &plan, std::span<const std::string_view> proved) {
+  const DataSettings &data = plan.data;
+  std::string text;
+  text += fmt::format("job       {}\n", plan.run.name);
+  text += fmt::format("plan      {}\n", toHex(planId(plan)));
+  for (const Model &model : plan.models)
+    text += fmt::format("model     {}\n", modelLine(model));
+  text += fmt::format("schedule  {} on {}, {} of {} tokens\n", plan.schedule, amount(plan.mesh.ranks(), "rank"),
+                      amount(data.microbatches, "microbatch"), std::uint64_t(data.samples) * data.sequence);
+  text += fmt::format("run       {}{}\n", amount(plan.run.steps, "step"),
+                      plan.run.exportTo.empty() ? "" : ", then export to " + plan.run.exportTo);
+  text += fmt::format("bubble    {:.1f} % at unit costs (step {} units, at most {} alive)\n",
+                      100 * plan.predictions.bubble, plan.predictions.stepUnits,
+                      amount(plan.predictions.peakLive, "microbatch"));
+  if (!proved.empty())
+    text += fmt::format("proved    {}\n", fmt::join(proved, " "));
+  appendTable(plan, text);
+  return text;
+}
+
+std::string summaryJson(const Plan &plan, std::span<const std::string_view> proved) {
+  std::vector<std::string> labels, ranks;
+  for (const std::string_view label : proved)
+    labels.push_back(quote(label));
+  for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
+    const RankFacts facts = factsOf(plan, rank);
+    ranks.push_back(fmt::format(
+        R"({{"rank": {}, "stages": [{}], "actions": {}, "device_bytes": {}, "host_bytes": {}}})", rank,
+        fmt::join(facts.stages, ", "), facts.actions, facts.device, facts.host));
+  }
+  std::vector<std::size_t> stages;
+  for (const Model &model : plan.models)
+    stages.push_back(model.stages.size());
+  return fmt::format(R"({{
+  "id": "{}",
+  "job": {},
+  "schedule": {},
+  "steps": {},
+  "microbatches": {},
+  "stages": [{}],
+  "export_to": {},
+  "bubble": {},
+  "step_units": {},
+  "peak_live": {},
+  "proved": [{}],
+  "ranks": [
+    {}
+  ]
+}})",
+                     toHex(planId(plan)), quote(plan.run.name), quote(plan.schedule), plan.run.steps,
+                     plan.data.microbatches, fmt::join(stages, ", "), quote(plan.run.exportTo),
+                     plan.predictions.bubble, plan.predictions.stepUnits, plan.predictions.peakLive,
+                     fmt::join(labels, ", "), fmt::join(ranks, ",\n    "));
+}
+
+} // namespace vime
