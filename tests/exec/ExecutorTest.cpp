@@ -1,0 +1,200 @@
+// The executor on chains of ranks whose tasks the tests make up.
+#include "runtime/Exec/Executor.h"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/Exec/CertificateCheck.h"
+#include "tests/exec/ChainPlan.h"
+#include "tests/exec/ChainRun.h"
+
+namespace vime {
+namespace {
+
+using plan::Opcode;
+using testing::HasSubstr;
+
+void expectAllOk(const std::vector<Status> &statuses) {
+  for (std::size_t rank = 0; rank < statuses.size(); ++rank)
+    EXPECT_TRUE(statuses[rank].ok()) << "rank " << rank << ": " << statuses[rank].message();
+}
+
+// ---- data that shows where it has been ----------------------------------------------------------------------------
+// Microbatch b of step s leaves rank 0 as 1000 s + 10 b; every rank adds 1 on the way there, 2 on
+// the way back.
+
+struct Seen {
+  std::uint64_t step = 0;
+  std::vector<std::uint64_t> forward, backward; // first token of each message that came in
+  std::vector<double> gathered;
+};
+std::array<Seen, 8> seen; // by rank; each touched by its own thread
+
+std::uint64_t &tokenAt(std::byte *address) { return *reinterpret_cast<std::uint64_t *>(address); }
+
+Status markForward(RankState &state, const Instruction &instruction) {
+  Seen &own = seen[state.rank];
+  std::uint64_t value = 1000 * own.step + 10 * instruction.microbatch;
+  if (std::byte *input = instruction.operands[0])
+    own.forward.push_back(value = tokenAt(input));
+  if (std::byte *output = instruction.operands[1])
+    tokenAt(output) = value + 1;
+  return Status();
+}
+
+Status markBackward(RankState &state, const Instruction &instruction) {
+  Seen &own = seen[state.rank];
+  std::uint64_t value = 5000 + 1000 * own.step + 10 * instruction.microbatch;
+  if (std::byte *gradient = instruction.operands[0])
+    own.backward.push_back(value = tokenAt(gradient));
+  if (std::byte *gradient = instruction.operands[1])
+    tokenAt(gradient) = value + 2;
+  return Status();
+}
+
+Status markOwn(RankState &state, const Instruction &instruction) {
+  *reinterpret_cast<double *>(instruction.operands[0]) =
+      100.0 * static_cast<double>(seen[state.rank].step) + state.rank;
+  return Status();
+}
+
+Status markAll(RankState &state, const Instruction &instruction) {
+  const auto *all = reinterpret_cast<const double *>(instruction.operands[0]);
+  seen[state.rank].gathered.assign(all, all + state.plan.mesh.ranks());
+  ++seen[state.rank].step;
+  return Status();
+}
+
+RoutineTable markingRoutines() {
+  RoutineTable table = plainRoutines();
+  table[plan::code(Opcode::Forward)] = markForward;
+  table[plan::code(Opcode::Backward)] = markBackward;
+  table[plan::code(Opcode::SquareNorm)] = markOwn;
+  table[plan::code(Opcode::Clip)] = markAll;
+  return table;
+}
+
+class ExecutorChain : public testing::TestWithParam<std::uint32_t> {
+protected:
+  void SetUp() override { seen = {}; }
+};
+
+TEST_P(ExecutorChain, MessagesOfEveryStepReachTheirTasks) {
+  const std::uint32_t ranks = GetParam();
+  const ChainShape shape{.ranks = ranks, .microbatches = 5, .steps = 40};
+  const plan::Plan plan = chainPlan(shape);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    ASSERT_TRUE(checkCertificate(plan, rank).ok()) << checkCertificate(plan, rank).message();
+  expectAllOk(ChainRun{plan, markingRoutines()}.run());
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    std::vector<std::uint64_t> forward, backward;
+    std::vector<double> gathered;
+    for (std::uint64_t step = 0; step < shape.steps; ++step)
+      for (std::uint64_t microbatch = 0; microbatch < shape.microbatches; ++microbatch) {
+        if (rank > 0)
+          forward.push_back(1000 * step + 10 * microbatch + rank);
+        if (rank + 1 < ranks)
+          backward.push_back(5000 + 1000 * step + 10 * microbatch + 2 * (ranks - 1 - rank));
+      }
+    for (std::uint32_t member = 0; member < ranks; ++member)
+      gathered.push_back(100.0 * (shape.steps - 1) + member);
+    EXPECT_EQ(seen[rank].forward, forward) << "rank " << rank;
+    EXPECT_EQ(seen[rank].backward, backward) << "rank " << rank;
+    EXPECT_EQ(seen[rank].gathered, gathered) << "rank " << rank;
+  }
+}
+
+TEST_P(ExecutorChain, EmptyMicrobatchesTravelWithoutBytes) {
+  ChainRun chain{chainPlan({.ranks = GetParam(), .microbatches = 4, .steps = 5}),
+                 markingRoutines()};
+  chain.tokens = {1, 0, kChainTokens, 0};
+  for (plan::Program &program : chain.plan.programs)
+    for (plan::Action &action : program.actions)
+      if (action.opcode == plan::code(Opcode::Forward) ||
+          action.opcode == plan::code(Opcode::Backward))
+        action.flags |= plan::kSkipIfEmpty;
+  expectAllOk(chain.run());
+  const std::size_t expected = 2 * 5; // two microbatches of five steps have tokens
+  for (std::uint32_t rank = 1; rank < GetParam(); ++rank)
+    EXPECT_EQ(seen[rank].forward.size(), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, ExecutorChain, testing::Values(1, 2, 4, 7),
+                         [](const auto &info) { return std::to_string(info.param) + "Ranks"; });
+
+// ---- failures ------------------------------------------------------------------------------------------------------
+
+std::atomic<int> countdown;
+
+Status failOnRankOne(RankState &state, const Instruction &) {
+  if (state.rank == 1 && --countdown == 0)
+    return Status(StatusCode::File, "the disk is full");
+  return Status();
+}
+
+TEST(Executor, ARoutineThatFailsStopsAllRanksAndIsNamed) {
+  ChainRun chain{chainPlan({.ranks = 4, .microbatches = 4, .steps = 1000}), nullRoutines()};
+  chain.routines[plan::code(Opcode::Backward)] = failOnRankOne;
+  countdown = 4 * 2 + 3; // microbatch 2 of the third step
+  const std::vector<Status> statuses = chain.run();
+  EXPECT_EQ(statuses[1].code(), StatusCode::File);
+  EXPECT_THAT(statuses[1].message(), HasSubstr("rank 1 in action "));
+  EXPECT_THAT(statuses[1].message(),
+              HasSubstr("(backward, stage 1, microbatch 2), iteration 2: the disk is full"));
+  for (const std::uint32_t rank : {0u, 2u, 3u})
+    EXPECT_EQ(statuses[rank].code(), StatusCode::Interrupted) << statuses[rank].message();
+}
+
+std::atomic<bool> released;
+
+Status stallOnRankOne(RankState &state, const Instruction &) {
+  while (state.rank == 1 && !released)
+    std::this_thread::yield();
+  return Status();
+}
+
+TEST(Executor, APeerThatStallsIsNamedByWhoWaitsForIt) {
+  ChainRun chain{chainPlan({.ranks = 2, .microbatches = 2, .steps = 3}), nullRoutines()};
+  chain.routines[plan::code(Opcode::Forward)] = stallOnRankOne;
+  chain.limit = std::chrono::milliseconds(100);
+  released = false;
+  std::thread release([] { // the executor does not interrupt a task: the test ends it
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    released = true;
+  });
+  const std::vector<Status> statuses = chain.run();
+  release.join();
+  EXPECT_EQ(statuses[0].code(), StatusCode::Hang);
+  EXPECT_THAT(
+      statuses[0].message(),
+      HasSubstr("rank 0 waiting to start action 5 (backward, stage 0, microbatch 0), iteration "
+                "0: rank 1 did not come to transfer 0 of rank 1 → rank 0, backward"));
+}
+
+TEST(Executor, ARankThatNeverBlocksStopsToo) {
+  // Rank 0 only sends, and its peer keeps up: nothing but the look at the end of the run can stop
+  // it.
+  ChainRun chain{chainPlan({.ranks = 1, .microbatches = 1, .steps = 1u << 30}), nullRoutines()};
+  chain.routines[plan::code(Opcode::Clip)] = [](RankState &state, const Instruction &) {
+    if (++countdown == 10)
+      state.transport->abort();
+    return Status();
+  };
+  countdown = 0;
+  EXPECT_EQ(chain.run()[0].code(), StatusCode::Interrupted);
+  EXPECT_EQ(countdown, 10);
+}
+
+TEST(Executor, AnUnknownOpcodeIsRefusedBeforeAnythingRuns) {
+  ChainRun chain{chainPlan({.ranks = 1}), nullRoutines()};
+  chain.plan.programs[0].actions[1].opcode = 0x0999;
+  EXPECT_EQ(chain.run()[0].message(), "action 1 has opcode 0x0999, which this program cannot run");
+}
+
+} // namespace
+} // namespace vime
