@@ -14,14 +14,10 @@
 #include <string>
 
 #include "runtime/Base/Status.h"
+#include "runtime/ModelSpec/HuggingFaceConfig.h"
 #include "runtime/ModelSpec/ModelSpec.h"
 
 namespace vime {
-
-/// The model in `directory`, to be computed in `type`. InvalidInput names what vime does not
-/// compute: another model_type than llama, tied embeddings, scaled RoPE, biases, another
-/// activation.
-StatusOr<ModelConfig> readHuggingFaceConfig(const std::string &directory, DataType type);
 
 /// Fills the weights of a stage from model.safetensors or the shards of
 /// model.safetensors.index.json. Files may hold F32, F64, F16 or BF16; values are converted to the

@@ -1,6 +1,6 @@
-// config.json in and out: the fields that decide what a Llama computes, and refusals for those that
-// vime lacks.
-#include "runtime/Model/HuggingFaceFiles.h"
+// The fields of config.json that decide what a Llama computes, and refusals for those that vime
+// lacks.
+#include "runtime/ModelSpec/HuggingFaceConfig.h"
 
 #include <cmath>
 #include <fstream>
@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include "runtime/Model/HuggingFace.h"
 
 namespace vime {
 namespace {
@@ -134,55 +132,6 @@ StatusOr<ModelConfig> readHuggingFaceConfig(const std::string &directory, DataTy
   if (Status status = check(config); !status.ok())
     return refuse(fmt::format("`{}`: {}", path, status.message()));
   return config;
-}
-
-std::string huggingFaceConfigText(const ModelConfig &config, std::uint32_t positions) {
-  const Json json = {
-      {"architectures", {"LlamaForCausalLM"}},
-      {"model_type", "llama"},
-      {"hidden_act", "silu"},
-      {"hidden_size", config.hidden},
-      {"intermediate_size", config.ffn},
-      {"num_hidden_layers", config.layers},
-      {"num_attention_heads", config.heads},
-      {"num_key_value_heads", config.kvHeads},
-      {"head_dim", config.headWidth},
-      {"vocab_size", config.vocab},
-      {"max_position_embeddings", positions},
-      {"rms_norm_eps", config.normEpsilon},
-      {"rope_theta", config.ropeTheta}, // transformers 4 reads this, 5 the next
-      {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", config.ropeTheta}}},
-      {"attention_bias", false},
-      {"mlp_bias", false},
-      {"tie_word_embeddings", false},
-      {"bos_token_id", nullptr},
-      {"eos_token_id", nullptr},
-      {"dtype", nameOf(config.type)},
-      {"torch_dtype", nameOf(config.type)}, // the older name
-  };
-  return json.dump(2) + "\n";
-}
-
-StatusOr<std::map<std::string, std::string>> readIndex(const std::string &path) {
-  const StatusOr<Json> json = parseFile(path);
-  if (!json.ok())
-    return json.status();
-  const auto weightMap = json->find("weight_map");
-  if (weightMap == json->end() || !weightMap->is_object())
-    return refuse(fmt::format("`{}` has no `weight_map`", path));
-  std::map<std::string, std::string> fileOf;
-  for (const auto &[tensor, file] : weightMap->items()) {
-    // A name that leaves the directory would read what the user did not point at.
-    if (!file.is_string() || file.get_ref<const std::string &>().find('/') != std::string::npos)
-      return refuse(fmt::format("`{}`: `{}` lies in no file of the directory", path, tensor));
-    fileOf[tensor] = file.get<std::string>();
-  }
-  return fileOf;
-}
-
-std::string indexText(const std::map<std::string, std::string> &fileOf, std::uint64_t bytes) {
-  const Json json = {{"metadata", {{"total_size", bytes}}}, {"weight_map", fileOf}};
-  return json.dump(2) + "\n";
 }
 
 } // namespace vime

@@ -1,0 +1,66 @@
+// The JSON of a Hugging Face directory: config.json out, the index in and out.
+#include "runtime/Model/HuggingFaceFiles.h"
+
+#include <fstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace vime {
+
+using Json = nlohmann::ordered_json;
+
+std::string huggingFaceConfigText(const ModelConfig &config, std::uint32_t positions) {
+  const Json json = {
+      {"architectures", {"LlamaForCausalLM"}},
+      {"model_type", "llama"},
+      {"hidden_act", "silu"},
+      {"hidden_size", config.hidden},
+      {"intermediate_size", config.ffn},
+      {"num_hidden_layers", config.layers},
+      {"num_attention_heads", config.heads},
+      {"num_key_value_heads", config.kvHeads},
+      {"head_dim", config.headWidth},
+      {"vocab_size", config.vocab},
+      {"max_position_embeddings", positions},
+      {"rms_norm_eps", config.normEpsilon},
+      {"rope_theta", config.ropeTheta}, // transformers 4 reads this, 5 the next
+      {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", config.ropeTheta}}},
+      {"attention_bias", false},
+      {"mlp_bias", false},
+      {"tie_word_embeddings", false},
+      {"bos_token_id", nullptr},
+      {"eos_token_id", nullptr},
+      {"dtype", nameOf(config.type)},
+      {"torch_dtype", nameOf(config.type)}, // the older name
+  };
+  return json.dump(2) + "\n";
+}
+
+StatusOr<std::map<std::string, std::string>> readIndex(const std::string &path) {
+  const auto refuse = [&](const std::string &what) {
+    return Status(StatusCode::InvalidInput, fmt::format("`{}`: {}", path, what));
+  };
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream)
+    return Status(StatusCode::File, fmt::format("cannot open `{}`", path));
+  const Json json = Json::parse(stream, nullptr, /*allow_exceptions=*/false);
+  const auto weightMap = json.find("weight_map"); // none in what is no object
+  if (weightMap == json.end() || !weightMap->is_object())
+    return refuse("no `weight_map`");
+  std::map<std::string, std::string> fileOf;
+  for (const auto &[tensor, file] : weightMap->items()) {
+    // A name that leaves the directory would read what the user did not point at.
+    if (!file.is_string() || file.get_ref<const std::string &>().find('/') != std::string::npos)
+      return refuse(fmt::format("`{}` lies in no file of the directory", tensor));
+    fileOf[tensor] = file.get<std::string>();
+  }
+  return fileOf;
+}
+
+std::string indexText(const std::map<std::string, std::string> &fileOf, std::uint64_t bytes) {
+  const Json json = {{"metadata", {{"total_size", bytes}}}, {"weight_map", fileOf}};
+  return json.dump(2) + "\n";
+}
+
+} // namespace vime
