@@ -1,4 +1,5 @@
-// Plans for programs. Small tables are made as JSON values; actions, of which there may be a million, one at a time.
+// Plans for programs. Small tables are made as JSON values; actions, of which there may be a
+// million, one at a time.
 #include "compiler/View/PlanText.h"
 
 #include <algorithm>
@@ -16,26 +17,29 @@ namespace {
 using namespace plan;
 using Json = nlohmann::ordered_json;
 
-std::string textOf(const Json &value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string textOf(const Json &value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 Json messageJson(const Message &message) {
-  return {{"type", wordOf(message.type)}, {"fixed", message.fixed}, {"per_token", message.perToken}};
+  return {
+      {"type", wordOf(message.type)}, {"fixed", message.fixed}, {"per_token", message.perToken}};
 }
 
 Json groupJson(const Group &group) {
-  return {{"name", group.name},
-          {"flow", nameOf(group.flow)},
-          {"operation", nameOf(group.operation)},
-          {"axes", group.axes},
-          {"root", group.root},
-          {"message", messageJson(group.message)}};
+  return {
+      {"name", group.name}, {"flow", nameOf(group.flow)}, {"operation", nameOf(group.operation)},
+      {"axes", group.axes}, {"root", group.root},         {"message", messageJson(group.message)}};
 }
 
 Json tensorJson(const TensorSpec &tensor) {
   Json sources = Json::array();
   for (const SourceTensor &source : tensor.sources)
     sources.push_back({{"name", source.name}, {"row", source.row}, {"rows", source.rows}});
-  return {{"name", tensor.name}, {"shape", tensor.shape}, {"offset", tensor.offset}, {"sources", sources}};
+  return {{"name", tensor.name},
+          {"shape", tensor.shape},
+          {"offset", tensor.offset},
+          {"sources", sources}};
 }
 
 Json modelJson(const Model &model) {
@@ -92,7 +96,8 @@ Json settingsJson(const Plan &plan) {
             {"weight_decay", optimizer.weightDecay},
             {"clip", optimizer.clip}}},
           {"limits",
-           {{"transfer_seconds", plan.limits.transferSeconds}, {"memory_bytes", plan.limits.memoryBytes}}},
+           {{"transfer_seconds", plan.limits.transferSeconds},
+            {"memory_bytes", plan.limits.memoryBytes}}},
           {"predictions",
            {{"step_units", plan.predictions.stepUnits},
             {"bubble", plan.predictions.bubble},
@@ -139,7 +144,9 @@ Json laneJson(const Plan &plan, std::uint32_t rank, std::uint32_t index) {
   return {{"kind", wordOf(lane.kind)},
           {"flow", nameOf(lane.flow)},
           {"peer",
-           {{"relative", lane.peer.relative}, {"axis", nameOf(lane.peer.axis)}, {"value", lane.peer.value}}},
+           {{"relative", lane.peer.relative},
+            {"axis", nameOf(lane.peer.axis)},
+            {"value", lane.peer.value}}},
           {"message", messageJson(lane.message)},
           {"slots", lane.slots},
           {"group", lane.group},
@@ -157,7 +164,8 @@ Json flagsJson(std::uint8_t flags) {
 Json waitsJson(const Action &action) {
   Json json = Json::array();
   for (const Wait wait : action.waits)
-    json.push_back(wait.empty() ? Json() : Json{{"lane", wait.lane()}, {"distance", wait.distance()}});
+    json.push_back(wait.empty() ? Json()
+                                : Json{{"lane", wait.lane()}, {"distance", wait.distance()}});
   while (!json.empty() && json.back().is_null())
     json.erase(json.size() - 1);
   return json;
@@ -171,8 +179,10 @@ Json operandsJson(const Program &program, const Action &action) {
   const Signature *signature = findSignature(action.opcode);
   Json json = Json::object();
   for (std::size_t operand = 0; operand < action.operandCount; ++operand)
-    if (signature && operand < signature->operands.size() && action.operands + operand < program.operands.size())
-      json[std::string(signature->operands[operand].name)] = bufferJson(program.operands[action.operands + operand]);
+    if (signature && operand < signature->operands.size() &&
+        action.operands + operand < program.operands.size())
+      json[std::string(signature->operands[operand].name)] =
+          bufferJson(program.operands[action.operands + operand]);
   return json;
 }
 
@@ -206,8 +216,12 @@ void appendProgram(const Plan &plan, std::uint32_t index, std::string &text) {
   for (std::uint32_t lane = 0; lane < program.lanes.size(); ++lane)
     lanes.push_back(laneJson(plan, rank, lane));
   for (const auto &[id, begin, end, trips, start, period] : program.loops)
-    loops.push_back(
-        {{"id", id}, {"begin", begin}, {"end", end}, {"trips", trips}, {"start", start}, {"period", period}});
+    loops.push_back({{"id", id},
+                     {"begin", begin},
+                     {"end", end},
+                     {"trips", trips},
+                     {"start", start},
+                     {"period", period}});
   Json pool = Json::array();
   for (const std::uint32_t operand : program.operands)
     pool.push_back(bufferJson(operand));
@@ -224,7 +238,8 @@ void appendLayout(const Plan &plan, std::uint32_t index, std::string &text) {
   const auto rank = static_cast<std::uint32_t>(
       std::find(plan.layoutOf.begin(), plan.layoutOf.end(), index) - plan.layoutOf.begin());
   text += "    {\n      \"arena\": " +
-          textOf(Json{{"device", layout.arena[0]}, {"host", layout.arena[1]}}) + ",\n      \"buffers\": [";
+          textOf(Json{{"device", layout.arena[0]}, {"host", layout.arena[1]}}) +
+          ",\n      \"buffers\": [";
   for (std::uint32_t buffer = 0; buffer < layout.buffers.size(); ++buffer) {
     const auto &[kind, tier, stage, count, bytes, stride, offset] = layout.buffers[buffer];
     const Json json = {{"kind", nameOf(kind)},

@@ -1,4 +1,5 @@
-// The order a plan runs, read back from its actions; drawn by the same notation as orders that never were a plan.
+// The order a plan runs, read back from its actions; drawn by the same notation as orders that
+// never were a plan.
 #include "compiler/View/PlanText.h"
 
 #include <algorithm>
@@ -27,10 +28,12 @@ std::optional<TaskKind> taskOf(std::uint16_t opcode) {
   }
 }
 
-/// How often a loop runs within one step: a loop over microbatches moves on by `step`, the loop over steps does not.
+/// How often a loop runs within one step: a loop over microbatches moves on by `step`, the loop
+/// over steps does not.
 std::uint32_t tripsInStep(const Program &program, const Loop &loop) {
-  const bool advances = std::any_of(program.actions.begin() + loop.begin, program.actions.begin() + loop.end,
-                                    [](const Action &action) { return action.step != 0; });
+  const bool advances =
+      std::any_of(program.actions.begin() + loop.begin, program.actions.begin() + loop.end,
+                  [](const Action &action) { return action.step != 0; });
   return advances ? loop.trips : 1;
 }
 
@@ -47,7 +50,8 @@ std::vector<Task> rowOf(const Program &program) {
   std::uint32_t next = 0;
   for (const Loop &loop : program.loops) {
     run(next, loop.begin, 0);
-    for (std::uint32_t iteration = 0, trips = tripsInStep(program, loop); iteration < trips; ++iteration)
+    for (std::uint32_t iteration = 0, trips = tripsInStep(program, loop); iteration < trips;
+         ++iteration)
       run(loop.begin, loop.end, iteration);
     next = loop.end;
   }

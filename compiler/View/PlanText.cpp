@@ -66,7 +66,8 @@ private:
 
 /// The first rank with the program (layout), for comments.
 std::uint32_t rankWith(const std::vector<std::uint32_t> &binding, std::uint32_t index) {
-  return static_cast<std::uint32_t>(std::find(binding.begin(), binding.end(), index) - binding.begin());
+  return static_cast<std::uint32_t>(std::find(binding.begin(), binding.end(), index) -
+                                    binding.begin());
 }
 
 std::vector<std::string_view> axesOf(std::uint8_t bits) {
@@ -81,35 +82,43 @@ void TextWriter::head() {
   line("plan 1 # id {}", toHex(planId(plan)));
   line("compiler {}", quote(plan.compiler));
   line("schedule {}", quote(plan.schedule));
-  line("mesh pp {} dp {} cp {} tp {}", plan.mesh.pipeline, plan.mesh.data, plan.mesh.context, plan.mesh.tensor);
+  line("mesh pp {} dp {} cp {} tp {}", plan.mesh.pipeline, plan.mesh.data, plan.mesh.context,
+       plan.mesh.tensor);
 }
 
 void TextWriter::settings() {
   const RunSettings &run = plan.run;
-  line("run name {} steps {} seed {} export_to {}", quote(run.name), run.steps, run.seed, quote(run.exportTo));
+  line("run name {} steps {} seed {} export_to {}", quote(run.name), run.steps, run.seed,
+       quote(run.exportTo));
   const DataSettings &data = plan.data;
-  line("data text {} text_bytes {} text_hash {} sequence {} samples {} microbatches {}", quote(data.text),
-       data.textBytes, toHex(data.textHash), data.sequence, data.samples, data.microbatches);
+  line("data text {} text_bytes {} text_hash {} sequence {} samples {} microbatches {}",
+       quote(data.text), data.textBytes, toHex(data.textHash), data.sequence, data.samples,
+       data.microbatches);
   const OptimizerSettings &optimizer = plan.optimizer;
-  line("optimizer learning_rate {} beta1 {} beta2 {} epsilon {} weight_decay {} clip {}", optimizer.learningRate,
-       optimizer.beta1, optimizer.beta2, optimizer.epsilon, optimizer.weightDecay, optimizer.clip);
-  line("limits transfer_seconds {} memory_bytes {}", plan.limits.transferSeconds, plan.limits.memoryBytes);
-  line("predictions step_units {} bubble {} peak_live {}", plan.predictions.stepUnits, plan.predictions.bubble,
-       plan.predictions.peakLive);
+  line("optimizer learning_rate {} beta1 {} beta2 {} epsilon {} weight_decay {} clip {}",
+       optimizer.learningRate, optimizer.beta1, optimizer.beta2, optimizer.epsilon,
+       optimizer.weightDecay, optimizer.clip);
+  line("limits transfer_seconds {} memory_bytes {}", plan.limits.transferSeconds,
+       plan.limits.memoryBytes);
+  line("predictions step_units {} bubble {} peak_live {}", plan.predictions.stepUnits,
+       plan.predictions.bubble, plan.predictions.peakLive);
 }
 
 void TextWriter::models() {
   for (std::size_t index = 0; index < plan.models.size(); ++index) {
     const auto &[c, stages, checkpoint] = plan.models[index];
-    line("model {} family {} type {} layers {} hidden {} heads {} kv_heads {} head_width {} ffn {} vocab {} "
-         "rope_theta {} norm_epsilon {} forward_seconds {} backward_input_seconds {} backward_weight_seconds {} "
+    line("model {} family {} type {} layers {} hidden {} heads {} kv_heads {} head_width {} ffn {} "
+         "vocab {} "
+         "rope_theta {} norm_epsilon {} forward_seconds {} backward_input_seconds {} "
+         "backward_weight_seconds {} "
          "checkpoint {}",
-         index, wordOf(c.family), wordOf(c.type), c.layers, c.hidden, c.heads, c.kvHeads, c.headWidth, c.ffn, c.vocab,
-         c.ropeTheta, c.normEpsilon, c.forwardSeconds, c.backwardInputSeconds, c.backwardWeightSeconds,
-         quote(checkpoint));
+         index, wordOf(c.family), wordOf(c.type), c.layers, c.hidden, c.heads, c.kvHeads,
+         c.headWidth, c.ffn, c.vocab, c.ropeTheta, c.normEpsilon, c.forwardSeconds,
+         c.backwardInputSeconds, c.backwardWeightSeconds, quote(checkpoint));
     for (std::size_t stage = 0; stage < stages.size(); ++stage)
-      line("part {} of model {} layers {} to {}{}{}", stage, index, stages[stage].first, stages[stage].end,
-           stages[stage].embedding ? " embedding" : "", stages[stage].head ? " head" : "");
+      line("part {} of model {} layers {} to {}{}{}", stage, index, stages[stage].first,
+           stages[stage].end, stages[stage].embedding ? " embedding" : "",
+           stages[stage].head ? " head" : "");
   }
 }
 
@@ -120,8 +129,9 @@ void TextWriter::message(const Message &message) {
 void TextWriter::groups() {
   for (std::size_t index = 0; index < plan.groups.size(); ++index) {
     const Group &group = plan.groups[index];
-    put("group {} name {} flow {} operation {} axes {} root {}", index, quote(group.name), nameOf(group.flow),
-        nameOf(group.operation), fmt::join(axesOf(group.axes), ","), group.root);
+    put("group {} name {} flow {} operation {} axes {} root {}", index, quote(group.name),
+        nameOf(group.flow), nameOf(group.operation), fmt::join(axesOf(group.axes), ","),
+        group.root);
     message(group.message);
     text.push_back('\n');
   }
@@ -130,7 +140,8 @@ void TextWriter::groups() {
 void TextWriter::bindings() {
   const std::size_t coordinates = std::min(plan.programOf.size(), plan.layoutOf.size());
   for (std::size_t coordinate = 0; coordinate < coordinates; ++coordinate)
-    line("rank pp {} program {} layout {}", coordinate, plan.programOf[coordinate], plan.layoutOf[coordinate]);
+    line("rank pp {} program {} layout {}", coordinate, plan.programOf[coordinate],
+         plan.layoutOf[coordinate]);
   for (const ConnectRound &round : plan.connect) {
     put("connect");
     for (const auto &[low, high] : round.pairs)
@@ -139,8 +150,8 @@ void TextWriter::bindings() {
   }
   for (const Origin &origin : plan.origins) {
     const Signature *signature = findSignature(origin.opcode);
-    line("origin {} line {} column {} length {} key {}", signature ? signature->name : "?", origin.line,
-         origin.column, origin.length, quote(origin.key));
+    line("origin {} line {} column {} length {} key {}", signature ? signature->name : "?",
+         origin.line, origin.column, origin.length, quote(origin.key));
   }
 }
 
@@ -163,11 +174,13 @@ void TextWriter::program(std::uint32_t index) {
   const std::uint32_t rank = rankWith(plan.programOf, index);
   line("\nprogram {}", index);
   for (std::size_t stage = 0; stage < program.stages.size(); ++stage)
-    line("stage {} is {} of model {}", stage, program.stages[stage].stage, program.stages[stage].model);
+    line("stage {} is {} of model {}", stage, program.stages[stage].stage,
+         program.stages[stage].model);
   for (std::uint32_t lane = 0; lane < program.lanes.size(); ++lane)
     this->lane(program.lanes[lane], rank, lane);
   for (const auto &[id, begin, end, trips, start, period] : program.loops)
-    line("loop {} begin {} end {} trips {} start {} period {}", id, begin, end, trips, start, period);
+    line("loop {} begin {} end {} trips {} start {} period {}", id, begin, end, trips, start,
+         period);
   pool(program);
   actions(program, rank);
 }
@@ -182,8 +195,8 @@ void TextWriter::lane(const Lane &lane, std::uint32_t rank, std::uint32_t index)
   if (transfers || lane.flow != unset.flow)
     put(" flow {}", nameOf(lane.flow));
   if (transfers || lane.peer != unset.peer)
-    put(" peer {}{}{}", nameOf(lane.peer.axis), lane.peer.relative ? (lane.peer.value < 0 ? "" : "+") : "=",
-        lane.peer.value);
+    put(" peer {}{}{}", nameOf(lane.peer.axis),
+        lane.peer.relative ? (lane.peer.value < 0 ? "" : "+") : "=", lane.peer.value);
   if (transfers || lane.message != unset.message)
     message(lane.message);
   if (transfers || lane.slots != unset.slots)
@@ -197,7 +210,8 @@ void TextWriter::lane(const Lane &lane, std::uint32_t rank, std::uint32_t index)
 void TextWriter::pool(const Program &program) {
   std::vector<bool> named(program.operands.size());
   for (const Action &action : program.actions)
-    for (std::size_t entry = action.operands; entry < std::size_t(action.operands) + action.operandCount; ++entry)
+    for (std::size_t entry = action.operands;
+         entry < std::size_t(action.operands) + action.operandCount; ++entry)
       if (entry < named.size())
         named[entry] = true;
   for (std::size_t entry = 0; entry < named.size(); ++entry)
@@ -219,7 +233,8 @@ void TextWriter::actions(const Program &program, std::uint32_t rank) {
 void TextWriter::action(const Program &program, std::uint32_t rank, std::uint32_t index) {
   const Action &action = program.actions[index];
   const Signature *signature = findSignature(action.opcode);
-  put("action {} {} lane {} time {}", index, signature ? signature->name : "?", action.lane, action.time);
+  put("action {} {} lane {} time {}", index, signature ? signature->name : "?", action.lane,
+      action.time);
   if (action.stage != 0 || (signature && signature->perStage))
     put(" stage {}", action.stage);
   if (action.microbatch != 0 || (signature && signature->perMicrobatch))
@@ -268,7 +283,8 @@ void TextWriter::operands(const Program &program, const Action &action) {
     put(" operands {}", action.operands);
   for (std::size_t operand = 0; operand < action.operandCount; ++operand) {
     const std::size_t entry = action.operands + operand;
-    put(" {}", signature && operand < signature->operands.size() ? signature->operands[operand].name : "?");
+    put(" {}", signature && operand < signature->operands.size() ? signature->operands[operand].name
+                                                                 : "?");
     if (entry >= program.operands.size())
       put(" ?");
     else if (program.operands[entry] == kNoBuffer)

@@ -17,13 +17,15 @@
 
 namespace vime {
 
-/// Every field of the plan, in the grammar of compiler/docs/plan-format.md. What follows ` # ` in a line is for people.
+/// Every field of the plan, in the grammar of compiler/docs/plan-format.md. What follows ` # ` in a
+/// line is for people.
 std::string planText(const plan::Plan &plan);
 
 /// One JSON object, with the tensors of the models. No line end behind it.
 std::string planJson(const plan::Plan &plan);
 
-/// The order that the programs contain: the tasks of each pipeline coordinate in dispatch order, of one step.
+/// The order that the programs contain: the tasks of each pipeline coordinate in dispatch order, of
+/// one step.
 Schedule orderOf(const plan::Plan &plan);
 
 /// `orderOf` on the clock of unit costs (schedules/Notation.h).

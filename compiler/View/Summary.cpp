@@ -41,8 +41,8 @@ std::string modelLine(const Model &model) {
   const ModelConfig &c = model.config;
   std::string line = fmt::format("{}, {}", nameOf(c.family), amount(c.layers, "layer"));
   if (c.family == ModelFamily::Llama)
-    line += fmt::format(" of width {}, {} ({} for keys), {}", c.hidden, amount(c.heads, "head"), c.kvHeads,
-                        nameOf(c.type));
+    line += fmt::format(" of width {}, {} ({} for keys), {}", c.hidden, amount(c.heads, "head"),
+                        c.kvHeads, nameOf(c.type));
   line += fmt::format(", in {}", amount(model.stages.size(), "stage"));
   return model.checkpoint.empty() ? line : line + ", from " + model.checkpoint;
 }
@@ -51,9 +51,10 @@ void appendTable(const Plan &plan, std::string &text) {
   const std::uint32_t ranks = plan.mesh.ranks();
   const auto row = [&](std::uint32_t rank) {
     const RankFacts facts = factsOf(plan, rank);
-    const std::string host = facts.host == 0 ? "" : fmt::format("  + {} host", bytesInWords(facts.host));
-    text += fmt::format("  {:<6}{:>8}  {:>11}{}  {}\n", rank, facts.actions, bytesInWords(facts.device), host,
-                        fmt::join(facts.stages, " "));
+    const std::string host =
+        facts.host == 0 ? "" : fmt::format("  + {} host", bytesInWords(facts.host));
+    text += fmt::format("  {:<6}{:>8}  {:>11}{}  {}\n", rank, facts.actions,
+                        bytesInWords(facts.device), host, fmt::join(facts.stages, " "));
   };
   text += fmt::format("  {:<6}{:>8}  {:>11}  {}\n", "rank", "actions", "peak memory", "stages");
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
@@ -86,8 +87,9 @@ std::string planSummary(const Plan &plan, std::span<const std::string_view> prov
   text += fmt::format("plan      {}\n", toHex(planId(plan)));
   for (const Model &model : plan.models)
     text += fmt::format("model     {}\n", modelLine(model));
-  text += fmt::format("schedule  {} on {}, {} of {} tokens\n", plan.schedule, amount(plan.mesh.ranks(), "rank"),
-                      amount(data.microbatches, "microbatch"), std::uint64_t(data.samples) * data.sequence);
+  text += fmt::format("schedule  {} on {}, {} of {} tokens\n", plan.schedule,
+                      amount(plan.mesh.ranks(), "rank"), amount(data.microbatches, "microbatch"),
+                      std::uint64_t(data.samples) * data.sequence);
   text += fmt::format("run       {}{}\n", amount(plan.run.steps, "step"),
                       plan.run.exportTo.empty() ? "" : ", then export to " + plan.run.exportTo);
   text += fmt::format("bubble    {:.1f} % at unit costs (step {} units, at most {} alive)\n",
@@ -106,8 +108,8 @@ std::string summaryJson(const Plan &plan, std::span<const std::string_view> prov
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
     const RankFacts facts = factsOf(plan, rank);
     ranks.push_back(fmt::format(
-        R"({{"rank": {}, "stages": [{}], "actions": {}, "device_bytes": {}, "host_bytes": {}}})", rank,
-        fmt::join(facts.stages, ", "), facts.actions, facts.device, facts.host));
+        R"({{"rank": {}, "stages": [{}], "actions": {}, "device_bytes": {}, "host_bytes": {}}})",
+        rank, fmt::join(facts.stages, ", "), facts.actions, facts.device, facts.host));
   }
   std::vector<std::size_t> stages;
   for (const Model &model : plan.models)
@@ -128,10 +130,11 @@ std::string summaryJson(const Plan &plan, std::span<const std::string_view> prov
     {}
   ]
 }})",
-                     toHex(planId(plan)), quote(plan.run.name), quote(plan.schedule), plan.run.steps,
-                     plan.data.microbatches, fmt::join(stages, ", "), quote(plan.run.exportTo),
-                     plan.predictions.bubble, plan.predictions.stepUnits, plan.predictions.peakLive,
-                     fmt::join(labels, ", "), fmt::join(ranks, ",\n    "));
+                     toHex(planId(plan)), quote(plan.run.name), quote(plan.schedule),
+                     plan.run.steps, plan.data.microbatches, fmt::join(stages, ", "),
+                     quote(plan.run.exportTo), plan.predictions.bubble, plan.predictions.stepUnits,
+                     plan.predictions.peakLive, fmt::join(labels, ", "),
+                     fmt::join(ranks, ",\n    "));
 }
 
 } // namespace vime

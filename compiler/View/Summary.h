@@ -1,4 +1,5 @@
-// Summary: the first page about a plan: what it trains, on how many ranks, in how much memory, and what was proved of it.
+// Summary: the first page about a plan: what it trains, on how many ranks, in how much memory, and
+// what was proved of it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace vime {
 
-/// Lines for a terminal. `proved` are the labels of the rules that hold for the plan (`S1`, `C2`); the plan does not say.
+/// Lines for a terminal. `proved` are the labels of the rules that hold for the plan (`S1`, `C2`);
+/// the plan does not say.
 std::string planSummary(const plan::Plan &plan, std::span<const std::string_view> proved = {});
 
 /// The same as one JSON object, no line end behind it.

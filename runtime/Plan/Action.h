@@ -1,6 +1,8 @@
-// Action: one thing a rank does, as 32 little-endian bytes; the executor's instruction and the verifiers' row.
+// Action: one thing a rank does, as 32 little-endian bytes; the executor's instruction and the
+// verifiers' row.
 //
-// A program is an array of these in dispatch order. Fields are explained in compiler/docs/plan-format.md.
+// A program is an array of these in dispatch order. Fields are explained in
+// compiler/docs/plan-format.md.
 #pragma once
 
 #include <array>
@@ -9,8 +11,9 @@
 
 namespace vime::plan {
 
-/// A wait: the `distance`-th latest action dispatched on `lane` has finished (1 = the latest). A zero word waits for
-/// nothing. Relative, so that it holds in every iteration of a loop; skipped actions advance their lane like any other.
+/// A wait: the `distance`-th latest action dispatched on `lane` has finished (1 = the latest). A
+/// zero word waits for nothing. Relative, so that it holds in every iteration of a loop; skipped
+/// actions advance their lane like any other.
 struct Wait {
   static constexpr int kLaneBits = 6;
   static constexpr int kDistanceBits = 10;
@@ -37,14 +40,15 @@ enum ActionFlag : std::uint8_t {
   kLastUse = 32      // last use of the input slot
 };
 
-/// First weight gradient of a stage in a step: it overwrites the gradients instead of adding to them.
-constexpr std::uint16_t kOverwriteGradients = 1; // in Action::immediate of backward and backward_weight
+/// Action::immediate of `backward` and `backward_weight`: the first weight gradient of a stage in a
+/// step, it overwrites the gradients instead of adding to them.
+constexpr std::uint16_t kOverwriteGradients = 1;
 
 struct Action {
   std::uint16_t opcode = 0; // plan::Opcode
   std::uint8_t lane = 0;    // index in the program's lane table; fixes channel or group
   std::uint8_t flags = 0;   // ActionFlag
-  std::int32_t time = 0;    // base of the logical clock in its segment (time = start + iteration * period + base)
+  std::int32_t time = 0;    // base of the clock in its segment: start + iteration * period + base
   std::array<Wait, 4> waits{};
   std::uint16_t stage = 0;      // index in the program's stage table
   std::uint8_t guard = 0;       // 0 always, else an entry of the condition table

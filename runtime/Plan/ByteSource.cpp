@@ -25,14 +25,15 @@ StatusOr<ByteSource> ByteSource::open(const std::string &path) {
   if (source.descriptor < 0 || ::fstat(source.descriptor, &about) != 0)
     return cannotRead(path, std::strerror(errno));
   if (!S_ISREG(about.st_mode))
-    return cannotRead(path, S_ISDIR(about.st_mode) ? "it is a directory" : "it is not a regular file");
+    return cannotRead(path,
+                      S_ISDIR(about.st_mode) ? "it is a directory" : "it is not a regular file");
   source.length = static_cast<std::uint64_t>(about.st_size);
   return source;
 }
 
 ByteSource::ByteSource(ByteSource &&other) noexcept
-    : path(std::move(other.path)), memory(other.memory), descriptor(std::exchange(other.descriptor, -1)),
-      length(other.length) {}
+    : path(std::move(other.path)), memory(other.memory),
+      descriptor(std::exchange(other.descriptor, -1)), length(other.length) {}
 
 ByteSource::~ByteSource() {
   if (descriptor >= 0)

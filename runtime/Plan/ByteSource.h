@@ -1,7 +1,7 @@
 // ByteSource: a plan's bytes, in a file or in memory, read piece by piece.
 //
-// Files are read, not mapped: what was checked is then what is used, whatever happens to the file meanwhile, and one that
-// shrinks gives an error where a mapping would give SIGBUS.
+// Files are read, not mapped: what was checked is then what is used, whatever happens to the file
+// meanwhile, and one that shrinks gives an error where a mapping would give SIGBUS.
 #pragma once
 
 #include <cstdint>

@@ -17,8 +17,8 @@ Status checkMesh(const Mesh &mesh) {
     return unacceptable(fmt::format("the plan has {} ranks along `pp`", mesh.pipeline));
   for (const std::uint64_t size : others)
     if (size != 1)
-      return unacceptable(fmt::format("the plan has {} ranks along an axis other than `pp`, this program knows only 1",
-                                      size));
+      return unacceptable(fmt::format(
+          "the plan has {} ranks along an axis other than `pp`, this program knows only 1", size));
   return Status();
 }
 
@@ -29,13 +29,16 @@ Status checkGroup(const Plan &plan, std::size_t index) {
   const auto same = [&](const Group &other) { return other.name == group.name; };
   if (std::count_if(plan.groups.begin(), plan.groups.end(), same) != 1)
     return unacceptable(fmt::format("several groups are called `{}`", group.name));
-  if (!isEnumerator(group.flow) || !isEnumerator(group.operation) || !isEnumerator(group.message.type))
-    return unacceptable(fmt::format("flow, operation or type of group `{}` is unknown", group.name));
+  if (!isEnumerator(group.flow) || !isEnumerator(group.operation) ||
+      !isEnumerator(group.message.type))
+    return unacceptable(
+        fmt::format("flow, operation or type of group `{}` is unknown", group.name));
   if (group.axes == 0 || group.axes >= 16)
     return unacceptable(fmt::format("group `{}` goes along unknown axes", group.name));
   const std::uint32_t members = group.axes & 1 ? plan.mesh.pipeline : 1;
   if (group.root >= members)
-    return unacceptable(fmt::format("the root of group `{}` is member {} of {}", group.name, group.root, members));
+    return unacceptable(
+        fmt::format("the root of group `{}` is member {} of {}", group.name, group.root, members));
   if (group.message.perToken != 0)
     return unacceptable(fmt::format("messages of group `{}` depend on a microbatch", group.name));
   return Status();
@@ -43,11 +46,12 @@ Status checkGroup(const Plan &plan, std::size_t index) {
 
 /// Far from where sums of a stage's regions could overflow; doubles, which cannot.
 bool isTooLarge(const ModelConfig &config, const DataSettings &data) {
-  const double width = double(config.hidden) + config.ffn + (double(config.heads) + 2.0 * config.kvHeads) *
-                                                                (config.headWidth + 1.0);
+  const double width = double(config.hidden) + config.ffn +
+                       (double(config.heads) + 2.0 * config.kvHeads) * (config.headWidth + 1.0);
   const double tokens = double(data.sequence) * data.samples;
   const double activations = tokens * (config.layers * width * 8 + config.vocab * 2.0);
-  const double weights = config.layers * width * 4 * config.hidden + 2.0 * config.vocab * config.hidden;
+  const double weights =
+      config.layers * width * 4 * config.hidden + 2.0 * config.vocab * config.hidden;
   return (activations + weights) * 8 > double(kMostBytes);
 }
 
@@ -66,19 +70,23 @@ Status checkModel(const Plan &plan, std::size_t index) {
     const auto &[first, end, embedding, head] = stages[stage];
     if (first != layer || end <= first || end > config.layers || embedding != (stage == 0) ||
         head != (stage + 1 == stages.size()))
-      return unacceptable(fmt::format("stage {} of model {} does not continue the one before it", stage, index));
+      return unacceptable(
+          fmt::format("stage {} of model {} does not continue the one before it", stage, index));
     layer = end;
   }
   if (layer != config.layers)
-    return unacceptable(fmt::format("the stages of model {} have {} of its {} layers", index, layer, config.layers));
+    return unacceptable(fmt::format("the stages of model {} have {} of its {} layers", index, layer,
+                                    config.layers));
   return Status();
 }
 
 Status checkData(const DataSettings &data) {
   if (!isCleanText(data.text))
     return unacceptable("the text file has no legible name");
-  if (data.sequence < 1 || data.samples < 1 || std::uint64_t(data.sequence) * data.samples > kMostTokens)
-    return unacceptable(fmt::format("a microbatch of {} samples of {} tokens", data.samples, data.sequence));
+  if (data.sequence < 1 || data.samples < 1 ||
+      std::uint64_t(data.sequence) * data.samples > kMostTokens)
+    return unacceptable(
+        fmt::format("a microbatch of {} samples of {} tokens", data.samples, data.sequence));
   if (data.microbatches < 1 || data.microbatches > kMostMicrobatches)
     return unacceptable(fmt::format("a step of {} microbatches", data.microbatches));
   return Status();
@@ -88,12 +96,13 @@ Status checkSettings(const Plan &plan) {
   const OptimizerSettings &o = plan.optimizer;
   const auto isFraction = [](double value) { return value >= 0 && value < 1; };
   const auto isAmount = [](double value) { return value >= 0 && std::isfinite(value); };
-  if (!isAmount(o.learningRate) || !isFraction(o.beta1) || !isFraction(o.beta2) || !isAmount(o.epsilon) ||
-      !isAmount(o.weightDecay) || !isAmount(o.clip))
+  if (!isAmount(o.learningRate) || !isFraction(o.beta1) || !isFraction(o.beta2) ||
+      !isAmount(o.epsilon) || !isAmount(o.weightDecay) || !isAmount(o.clip))
     return unacceptable("a setting of the optimizer is out of range");
-  if (!isCleanText(plan.run.name) || !isCleanText(plan.run.exportTo) || !isCleanText(plan.schedule) ||
-      !isCleanText(plan.compiler))
-    return unacceptable("the name of the run, its export, its schedule or the compiler is not legible");
+  if (!isCleanText(plan.run.name) || !isCleanText(plan.run.exportTo) ||
+      !isCleanText(plan.schedule) || !isCleanText(plan.compiler))
+    return unacceptable(
+        "the name of the run, its export, its schedule or the compiler is not legible");
   if (plan.run.steps > 0xFFFFFFFFu)
     return unacceptable(fmt::format("a run of {} steps", plan.run.steps));
   if (!isAmount(plan.limits.transferSeconds) || plan.limits.transferSeconds == 0)
@@ -105,13 +114,16 @@ Status checkSettings(const Plan &plan) {
 }
 
 /// Every coordinate has one of the `count` programs (layouts), every one of them has a coordinate.
-Status checkBinding(const Plan &plan, const std::vector<std::uint32_t> &binding, std::size_t count, const char *what) {
+Status checkBinding(const Plan &plan, const std::vector<std::uint32_t> &binding, std::size_t count,
+                    const char *what) {
   if (binding.size() != plan.mesh.pipeline)
-    return unacceptable(fmt::format("{} {}s are bound to {} ranks", binding.size(), what, plan.mesh.pipeline));
+    return unacceptable(
+        fmt::format("{} {}s are bound to {} ranks", binding.size(), what, plan.mesh.pipeline));
   std::vector<bool> used(count);
   for (std::size_t coordinate = 0; coordinate < binding.size(); ++coordinate) {
     if (binding[coordinate] >= count)
-      return unacceptable(fmt::format("rank {} has {} {} of {}", coordinate, what, binding[coordinate], count));
+      return unacceptable(
+          fmt::format("rank {} has {} {} of {}", coordinate, what, binding[coordinate], count));
     used[binding[coordinate]] = true;
   }
   const auto unused = std::find(used.begin(), used.end(), false);
@@ -126,8 +138,8 @@ Status checkStageTables(const Plan &plan) {
       return unacceptable(fmt::format("program {} has too many stages", program));
     for (const auto &[model, stage] : plan.programs[program].stages)
       if (model >= plan.models.size() || stage >= plan.models[model].stages.size())
-        return unacceptable(fmt::format("program {} has stage {} of model {}, which does not exist", program, stage,
-                                        model));
+        return unacceptable(fmt::format("program {} has stage {} of model {}, which does not exist",
+                                        program, stage, model));
   }
   return Status();
 }
@@ -136,8 +148,10 @@ Status checkConnect(const Plan &plan) {
   for (std::size_t round = 0; round < plan.connect.size(); ++round) {
     std::set<std::uint32_t> busy;
     for (const auto &[low, high] : plan.connect[round].pairs)
-      if (low >= high || high >= plan.mesh.ranks() || !busy.insert(low).second || !busy.insert(high).second)
-        return unacceptable(fmt::format("connect round {} cannot connect ranks {} and {}", round, low, high));
+      if (low >= high || high >= plan.mesh.ranks() || !busy.insert(low).second ||
+          !busy.insert(high).second)
+        return unacceptable(
+            fmt::format("connect round {} cannot connect ranks {} and {}", round, low, high));
   }
   return Status();
 }
@@ -167,9 +181,11 @@ Status checkCommon(const Plan &plan) {
   for (std::size_t model = 0; model < plan.models.size(); ++model)
     if (Status status = checkModel(plan, model); !status.ok())
       return status;
-  if (Status status = checkBinding(plan, plan.programOf, plan.programs.size(), "program"); !status.ok())
+  if (Status status = checkBinding(plan, plan.programOf, plan.programs.size(), "program");
+      !status.ok())
     return status;
-  if (Status status = checkBinding(plan, plan.layoutOf, plan.layouts.size(), "layout"); !status.ok())
+  if (Status status = checkBinding(plan, plan.layoutOf, plan.layouts.size(), "layout");
+      !status.ok())
     return status;
   if (Status status = checkStageTables(plan); !status.ok())
     return status;

@@ -1,4 +1,5 @@
-// CheckParts: the pieces of `checkPlan`, one file each. Every one relies on those above it having passed.
+// CheckParts: the pieces of `checkPlan`, one file each. Every one relies on those above it having
+// passed.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +10,29 @@
 
 namespace vime::plan {
 
-/// CheckCommon.cpp: mesh, groups, models, settings, bindings, stage tables, connect rounds, predictions, origins.
+/// CheckCommon.cpp: mesh, groups, models, settings, bindings, stage tables, connect rounds,
+/// predictions, origins.
 Status checkCommon(const Plan &plan);
 
 /// CheckLayout.cpp: the buffers of a coordinate of the pipeline axis.
 Status checkLayout(const Plan &plan, std::uint32_t coordinate);
 
-/// CheckProgram.cpp: lanes, loops and actions of a coordinate, and (OperandRules.h) the buffers its actions name.
+/// CheckProgram.cpp: lanes, loops and actions of a coordinate, and (OperandRules.h) the buffers its
+/// actions name.
 Status checkProgram(const Plan &plan, std::uint32_t coordinate);
 
-/// CheckText.cpp: UTF-8 without control characters; in texts of several lines, tabs and line ends are fine.
+/// CheckText.cpp: UTF-8 without control characters; in texts of several lines, tabs and line ends
+/// are fine.
 bool isCleanText(std::string_view text, bool lines = false);
 
-inline Status unacceptable(std::string sentence) { return Status(StatusCode::Unacceptable, std::move(sentence)); }
+inline Status unacceptable(std::string sentence) {
+  return Status(StatusCode::Unacceptable, std::move(sentence));
+}
 
-// More than any cluster, job or machine has: beyond them a number is damage, not a plan, and sums may overflow.
-inline constexpr std::uint64_t kMostRanks = 1 << 20, kMostMicrobatches = 1 << 20, kMostTokens = std::uint64_t{1} << 31,
+// More than any cluster, job or machine has: beyond them a number is damage, not a plan, and sums
+// may overflow.
+inline constexpr std::uint64_t kMostRanks = 1 << 20, kMostMicrobatches = 1 << 20,
+                               kMostTokens = std::uint64_t{1} << 31,
                                kMostBytes = std::uint64_t{1} << 50;
 
 } // namespace vime::plan

@@ -25,14 +25,17 @@ public:
   }
 
 private:
-  static std::size_t slotOf(std::uint16_t opcode) { return (opcode >> 8 & 15) * 16 + (opcode & 15); }
+  static std::size_t slotOf(std::uint16_t opcode) {
+    return (opcode >> 8 & 15) * 16 + (opcode & 15);
+  }
   std::array<const Signature *, 256> slots{};
 };
 
 class ProgramCheck {
 public:
   ProgramCheck(const Plan &plan, std::uint32_t coordinate)
-      : plan(plan), coordinate(coordinate), program(*programOf(plan, coordinate)), layout(*layoutOf(plan, coordinate)) {}
+      : plan(plan), coordinate(coordinate), program(*programOf(plan, coordinate)),
+        layout(*layoutOf(plan, coordinate)) {}
 
   Status run() {
     if (Status status = checkLanes(); !status.ok())
@@ -44,21 +47,23 @@ public:
 
 private:
   Status refuseLane(std::uint32_t lane, const char *problem) const {
-    return unacceptable(
-        fmt::format("rank {}: lane {} ({}) {}", coordinate, lane, describeLane(plan, coordinate, lane), problem));
+    return unacceptable(fmt::format("rank {}: lane {} ({}) {}", coordinate, lane,
+                                    describeLane(plan, coordinate, lane), problem));
   }
   Status refuseAction(std::uint32_t action, std::string_view problem) const {
-    return unacceptable(
-        fmt::format("rank {}: action {} ({}) {}", coordinate, action, describe(plan, coordinate, action), problem));
+    return unacceptable(fmt::format("rank {}: action {} ({}) {}", coordinate, action,
+                                    describe(plan, coordinate, action), problem));
   }
 
   Status checkLanes() const;
   const char *problemOf(const Lane &lane) const;
   Status checkLoops() const;
   Status checkActions() const;
-  const char *problemOf(const Action &action, const Signature &signature, std::uint32_t trips) const;
+  const char *problemOf(const Action &action, const Signature &signature,
+                        std::uint32_t trips) const;
   const char *problemOfWaits(const Action &action) const;
-  Status checkOperands(std::uint32_t index, const Signature &signature, const OperandRuleList &rules) const;
+  Status checkOperands(std::uint32_t index, const Signature &signature,
+                       const OperandRuleList &rules) const;
 
   const Plan &plan;
   std::uint32_t coordinate;
@@ -78,9 +83,9 @@ Status ProgramCheck::checkLanes() const {
     if (const char *problem = problemOf(lane))
       return refuseLane(index, problem);
     const bool transfers = lane.kind == LaneKind::Send || lane.kind == LaneKind::Receive;
-    const std::uint32_t other = transfers                         ? resolvePeer(plan.mesh, coordinate, lane.peer)
+    const std::uint32_t other = transfers ? resolvePeer(plan.mesh, coordinate, lane.peer)
                                 : lane.kind == LaneKind::Group ? lane.group
-                                                                  : 0;
+                                                               : 0;
     if (!seen.emplace(lane.kind, transfers ? lane.flow : Flow::Forward, other).second)
       return refuseLane(index, "exists twice");
   }
@@ -95,7 +100,8 @@ const char *ProgramCheck::problemOf(const Lane &lane) const {
   if (!isEnumerator(lane.flow) || !isEnumerator(lane.message.type))
     return "has an unknown flow or type";
   const std::int64_t ranks = plan.mesh.pipeline, value = lane.peer.value;
-  if (lane.peer.axis != Axis::Pipeline || value >= ranks || (lane.peer.relative ? value <= -ranks : value < 0))
+  if (lane.peer.axis != Axis::Pipeline || value >= ranks ||
+      (lane.peer.relative ? value <= -ranks : value < 0))
     return "has no such peer";
   if (resolvePeer(plan.mesh, coordinate, lane.peer) == coordinate)
     return "leads to its own rank";
@@ -110,12 +116,15 @@ Status ProgramCheck::checkLoops() const {
   std::set<std::uint32_t> ids;
   for (const Loop &loop : program.loops) {
     std::int64_t length = 0, end = 0;
-    if (loop.begin < before || loop.end <= loop.begin || loop.end > program.actions.size() || loop.trips < 1 ||
-        !ids.insert(loop.id).second)
-      return unacceptable(fmt::format("rank {}: loop {} does not fit its program", coordinate, loop.id));
-    if (loop.start < time || loop.period < 1 || __builtin_mul_overflow(loop.period, loop.trips, &length) ||
+    if (loop.begin < before || loop.end <= loop.begin || loop.end > program.actions.size() ||
+        loop.trips < 1 || !ids.insert(loop.id).second)
+      return unacceptable(
+          fmt::format("rank {}: loop {} does not fit its program", coordinate, loop.id));
+    if (loop.start < time || loop.period < 1 ||
+        __builtin_mul_overflow(loop.period, loop.trips, &length) ||
         __builtin_add_overflow(loop.start, length, &end) || end > std::int64_t{1} << 62)
-      return unacceptable(fmt::format("rank {}: loop {} has no place on the clock", coordinate, loop.id));
+      return unacceptable(
+          fmt::format("rank {}: loop {} has no place on the clock", coordinate, loop.id));
     before = loop.end;
     time = end;
   }
@@ -133,8 +142,9 @@ Status ProgramCheck::checkActions() const {
     const Action &fields = program.actions[action];
     const Signature *signature = index.find(fields.opcode);
     if (!signature)
-      return unacceptable(fmt::format("rank {}: action {} has opcode {:#06x}, which this program does not know",
-                                      coordinate, action, fields.opcode));
+      return unacceptable(
+          fmt::format("rank {}: action {} has opcode {:#06x}, which this program does not know",
+                      coordinate, action, fields.opcode));
     if (const char *problem = problemOf(fields, *signature, inside ? loop->trips : 1))
       return refuseAction(action, problem);
     const OperandRuleList &list = rules.of(*signature, fields.lane, fields.stage);
@@ -144,7 +154,8 @@ Status ProgramCheck::checkActions() const {
   return Status();
 }
 
-const char *ProgramCheck::problemOf(const Action &action, const Signature &signature, std::uint32_t trips) const {
+const char *ProgramCheck::problemOf(const Action &action, const Signature &signature,
+                                    std::uint32_t trips) const {
   if (action.lane >= program.lanes.size() || program.lanes[action.lane].kind != signature.lane)
     return "is on a lane of another kind";
   if (signature.family == Family::Collective) {
@@ -158,11 +169,13 @@ const char *ProgramCheck::problemOf(const Action &action, const Signature &signa
   if (action.stage >= stages && (signature.perStage || action.stage != 0))
     return "is of a stage that its rank does not have";
   const std::uint64_t last = std::uint64_t(action.step) * (trips - 1) + action.microbatch;
-  if (signature.perMicrobatch ? last >= plan.data.microbatches : action.microbatch != 0 || action.step != 0)
+  if (signature.perMicrobatch ? last >= plan.data.microbatches
+                              : action.microbatch != 0 || action.step != 0)
     return "is of a microbatch that no step has";
   if ((action.flags & ~knownFlags()) != 0 || action.guard != 0)
     return "has an unknown flag or a condition that does not exist";
-  const bool accumulates = signature.opcode == Opcode::Backward || signature.opcode == Opcode::BackwardWeight;
+  const bool accumulates =
+      signature.opcode == Opcode::Backward || signature.opcode == Opcode::BackwardWeight;
   if (action.immediate > (accumulates ? kOverwriteGradients : 0))
     return "has an immediate value without meaning";
   if (signature.opcode == Opcode::Loss) {
@@ -170,7 +183,8 @@ const char *ProgramCheck::problemOf(const Action &action, const Signature &signa
     if (!plan.models[model].stages[stage].head)
       return "is of a stage without a head";
   }
-  if (action.operandCount != signature.operands.size() || action.operands > program.operands.size() ||
+  if (action.operandCount != signature.operands.size() ||
+      action.operands > program.operands.size() ||
       program.operands.size() - action.operands < action.operandCount)
     return "has the wrong number of operands";
   return nullptr;
@@ -196,15 +210,18 @@ Status ProgramCheck::checkOperands(std::uint32_t index, const Signature &signatu
                              : rule.presence != Absent && buffer < layout.buffers.size() &&
                                    rule.accepts(layout.buffers[buffer], action.stage);
     if (!fine)
-      return refuseAction(index, fmt::format("cannot take {} as its `{}`",
-                                             absent ? "nothing" : describeBuffer(plan, coordinate, buffer),
-                                             signature.operands[operand].name));
+      return refuseAction(index,
+                          fmt::format("cannot take {} as its `{}`",
+                                      absent ? "nothing" : describeBuffer(plan, coordinate, buffer),
+                                      signature.operands[operand].name));
   }
   return Status();
 }
 
 } // namespace
 
-Status checkProgram(const Plan &plan, std::uint32_t coordinate) { return ProgramCheck(plan, coordinate).run(); }
+Status checkProgram(const Plan &plan, std::uint32_t coordinate) {
+  return ProgramCheck(plan, coordinate).run();
+}
 
 } // namespace vime::plan

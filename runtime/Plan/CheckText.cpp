@@ -4,7 +4,8 @@
 namespace vime::plan {
 namespace {
 
-/// Bytes of the character that begins `text`, 0 if it is malformed (RFC 3629: no overlong forms, no surrogates).
+/// Bytes of the character that begins `text`, 0 if it is malformed (RFC 3629: no overlong forms, no
+/// surrogates).
 std::size_t characterBytes(std::string_view text) {
   const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[index]); };
   const unsigned lead = byte(0);

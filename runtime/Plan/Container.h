@@ -2,7 +2,8 @@
 //
 //   preamble | header | part | part | …      each at a multiple of 64 bytes, zeros between them
 //
-// The preamble fixes the header by its hash, the header fixes every part by its own; no byte of the file is free.
+// The preamble fixes the header by its hash, the header fixes every part by its own; no byte of the
+// file is free.
 #pragma once
 
 #include <bit>

@@ -3,12 +3,13 @@
 namespace vime::plan {
 namespace {
 
-// FlatBuffers lets many references share one target, so that a count in a small file stands for any amount of memory:
-// what is repeated inside something repeated is counted before it is copied.
+// FlatBuffers lets many references share one target, so that a count in a small file stands for any
+// amount of memory: what is repeated inside something repeated is counted before it is copied.
 constexpr std::size_t kMostGroups = 64, kMostModels = 256, kMostOrigins = 1024, kMostText = 1 << 16,
                       kMostModelStages = 1 << 16;
 
-template <typename Table> const Table *rootOf(std::string_view bytes, const char *identifier = nullptr) {
+template <typename Table>
+const Table *rootOf(std::string_view bytes, const char *identifier = nullptr) {
   const auto *data = reinterpret_cast<const std::uint8_t *>(bytes.data());
   flatbuffers::Verifier verifier(data, bytes.size(), /*max_depth=*/16, /*max_tables=*/1 << 22);
   if (bytes.size() < 16 || !verifier.VerifyBuffer<Table>(identifier))
@@ -17,9 +18,15 @@ template <typename Table> const Table *rootOf(std::string_view bytes, const char
 }
 
 /// A value that fits no byte becomes one that no enumeration and no axis set has.
-std::uint8_t byteOf(std::uint32_t value) { return value < 0xFF ? static_cast<std::uint8_t>(value) : 0xFF; }
-template <typename Enum> Enum enumOf(std::uint32_t value) { return static_cast<Enum>(byteOf(value)); }
-std::uint16_t shortOf(std::uint32_t value) { return value < 0xFFFF ? static_cast<std::uint16_t>(value) : 0xFFFF; }
+std::uint8_t byteOf(std::uint32_t value) {
+  return value < 0xFF ? static_cast<std::uint8_t>(value) : 0xFF;
+}
+template <typename Enum> Enum enumOf(std::uint32_t value) {
+  return static_cast<Enum>(byteOf(value));
+}
+std::uint16_t shortOf(std::uint32_t value) {
+  return value < 0xFFFF ? static_cast<std::uint16_t>(value) : 0xFFFF;
+}
 
 bool takeText(const flatbuffers::String *text, std::string &to) {
   if (text->size() > kMostText)
@@ -149,7 +156,8 @@ bool decodeProgram(std::string_view bytes, Program &program) {
       return false;
   }
   for (const file::Loop *loop : *table->loops())
-    program.loops.push_back({loop->id(), loop->begin(), loop->end(), loop->trips(), loop->start(), loop->period()});
+    program.loops.push_back(
+        {loop->id(), loop->begin(), loop->end(), loop->trips(), loop->start(), loop->period()});
   return true;
 }
 
@@ -159,8 +167,9 @@ bool decodeLayout(std::string_view bytes, Layout &layout) {
     return false;
   layout.buffers.reserve(table->buffers()->size());
   for (const file::Buffer *buffer : *table->buffers())
-    layout.buffers.push_back({static_cast<BufferKind>(buffer->kind()), static_cast<Tier>(buffer->tier()),
-                              buffer->stage(), buffer->count(), buffer->bytes(), buffer->stride(), buffer->offset()});
+    layout.buffers.push_back({static_cast<BufferKind>(buffer->kind()),
+                              static_cast<Tier>(buffer->tier()), buffer->stage(), buffer->count(),
+                              buffer->bytes(), buffer->stride(), buffer->offset()});
   layout.arena = {table->device(), table->host()};
   return true;
 }
@@ -175,7 +184,8 @@ bool decodeConnect(std::string_view bytes, std::vector<ConnectRound> &rounds) {
       return false;
     ConnectRound &round = rounds.emplace_back();
     for (; begin < end; ++begin)
-      round.pairs.push_back({table->pairs()->Get(begin)->low(), table->pairs()->Get(begin)->high()});
+      round.pairs.push_back(
+          {table->pairs()->Get(begin)->low(), table->pairs()->Get(begin)->high()});
   }
   return begin == table->pairs()->size();
 }

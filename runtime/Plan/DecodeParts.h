@@ -1,7 +1,8 @@
 // DecodeParts: parts of a plan file, whose hashes are right, back into plan values.
 //
-// After FlatBuffers' own verifier every offset holds; numbers are taken as they stand, for `checkPlan` to judge, but for
-// counts that would make small bytes a large plan. Each function says whether the bytes are such a part.
+// After FlatBuffers' own verifier every offset holds; numbers are taken as they stand, for
+// `checkPlan` to judge, but for counts that would make small bytes a large plan. Each function says
+// whether the bytes are such a part.
 #pragma once
 
 #include <string_view>

@@ -22,7 +22,8 @@ const Buffer *bufferOf(const Plan &plan, std::uint32_t rank, std::uint32_t buffe
 }
 
 /// What a transfer moves: its first operand.
-const Buffer *payloadOf(const Plan &plan, std::uint32_t rank, const Program &program, const Action &action) {
+const Buffer *payloadOf(const Plan &plan, std::uint32_t rank, const Program &program,
+                        const Action &action) {
   if (action.operandCount == 0 || action.operands >= program.operands.size())
     return nullptr;
   return bufferOf(plan, rank, program.operands[action.operands]);
@@ -31,12 +32,15 @@ const Buffer *payloadOf(const Plan &plan, std::uint32_t rank, const Program &pro
 std::string microbatchText(const Action &action) {
   std::string text = number("microbatch", action.microbatch);
   if (action.step != 0)
-    text += " + " + (action.step == 1 ? std::string() : std::to_string(action.step) + " × ") + "iteration";
+    text += " + " + (action.step == 1 ? std::string() : std::to_string(action.step) + " × ") +
+            "iteration";
   return text;
 }
 
-/// `send forward to rank 2, stage 1, microbatch 3`; a message that moves a whole buffer names it instead.
-std::string transferText(const Plan &plan, std::uint32_t rank, const Program &program, const Action &action) {
+/// `send forward to rank 2, stage 1, microbatch 3`; a message that moves a whole buffer names it
+/// instead.
+std::string transferText(const Plan &plan, std::uint32_t rank, const Program &program,
+                         const Action &action) {
   const bool sends = action.opcode == code(Opcode::Send);
   const Lane &lane = program.lanes[action.lane];
   std::string text = (sends ? "send " : "receive ") + std::string(nameOf(lane.flow));
@@ -54,8 +58,8 @@ std::string transferText(const Plan &plan, std::uint32_t rank, const Program &pr
 std::uint32_t resolvePeer(const Mesh &mesh, std::uint32_t rank, const Peer &peer) {
   // rank = ((data · context + c) · tensor + t) · pipeline + pp: an axis is the digit at its stride.
   const std::uint32_t sizes[] = {mesh.pipeline, mesh.data, mesh.context, mesh.tensor};
-  const std::uint32_t strides[] = {1, mesh.pipeline * mesh.tensor * mesh.context, mesh.pipeline * mesh.tensor,
-                                   mesh.pipeline};
+  const std::uint32_t strides[] = {1, mesh.pipeline * mesh.tensor * mesh.context,
+                                   mesh.pipeline * mesh.tensor, mesh.pipeline};
   const std::size_t axis = isEnumerator(peer.axis) ? static_cast<std::size_t>(peer.axis) : 0;
   const std::int64_t size = sizes[axis], stride = strides[axis];
   if (size == 0 || stride == 0)
@@ -95,7 +99,8 @@ std::string describe(const Plan &plan, std::uint32_t rank, std::uint32_t index) 
   std::string text(signature->name);
   if (signature->family == Family::Collective && hasLane) {
     const std::uint32_t group = program->lanes[action.lane].group;
-    return text + " `" + (group < plan.groups.size() ? plan.groups[group].name : number("group", group)) + "`";
+    return text + " `" +
+           (group < plan.groups.size() ? plan.groups[group].name : number("group", group)) + "`";
   }
   if (signature->perStage)
     text += ", " + stageText(*program, action.stage);
@@ -110,14 +115,17 @@ std::string describeLane(const Plan &plan, std::uint32_t rank, std::uint32_t ind
     return number("lane", index);
   const Lane &lane = program->lanes[index];
   if (lane.kind == LaneKind::Group)
-    return "group `" + (lane.group < plan.groups.size() ? plan.groups[lane.group].name : std::to_string(lane.group)) +
+    return "group `" +
+           (lane.group < plan.groups.size() ? plan.groups[lane.group].name
+                                            : std::to_string(lane.group)) +
            "`";
   if (lane.kind != LaneKind::Send && lane.kind != LaneKind::Receive)
     return std::string(wordOf(lane.kind)) + " lane";
-  const std::string own = number("rank", rank), other = number("rank", resolvePeer(plan.mesh, rank, lane.peer));
+  const std::string own = number("rank", rank),
+                    other = number("rank", resolvePeer(plan.mesh, rank, lane.peer));
   const bool sends = lane.kind == LaneKind::Send;
-  return "channel `" + (sends ? own : other) + " → " + (sends ? other : own) + ", " + std::string(nameOf(lane.flow)) +
-         "`";
+  return "channel `" + (sends ? own : other) + " → " + (sends ? other : own) + ", " +
+         std::string(nameOf(lane.flow)) + "`";
 }
 
 std::string describeBuffer(const Plan &plan, std::uint32_t rank, std::uint32_t index) {

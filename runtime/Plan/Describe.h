@@ -4,8 +4,8 @@
 //   describeLane(plan, 1, 4)     // "channel `rank 1 → rank 2, forward`"
 //   describeBuffer(plan, 1, 6)   // "input of stage 1"
 //
-// Stages are those of the model, not the rank's own indices. Works on a plan of which a rank read only its part, and on
-// one that breaks every rule: what cannot be resolved is named by its number.
+// Stages are those of the model, not the rank's own indices. Works on a plan of which a rank read
+// only its part, and on one that breaks every rule: what cannot be resolved is named by its number.
 #pragma once
 
 #include <cstdint>

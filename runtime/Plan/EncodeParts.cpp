@@ -1,4 +1,5 @@
-// Every struct is taken apart by a structured binding: a field added to the plan and forgotten here does not compile.
+// Every struct is taken apart by a structured binding: a field added to the plan and forgotten here
+// does not compile.
 #include "runtime/Plan/EncodeParts.h"
 
 #include <numeric>
@@ -9,7 +10,9 @@ namespace {
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
-template <typename Enum> constexpr std::uint32_t raw(Enum value) { return static_cast<std::uint32_t>(value); }
+template <typename Enum> constexpr std::uint32_t raw(Enum value) {
+  return static_cast<std::uint32_t>(value);
+}
 
 std::string_view bytesOf(const flatbuffers::DetachedBuffer &buffer) {
   return {reinterpret_cast<const char *>(buffer.data()), buffer.size()};
@@ -30,21 +33,23 @@ Offset<file::Group> encode(FlatBufferBuilder &builder, const Group &group) {
   const auto &[name, flow, operation, axes, root, message] = group;
   const auto nameText = builder.CreateString(name);
   const file::Message messageStruct = encode(message);
-  return file::CreateGroup(builder, nameText, raw(flow), raw(operation), axes, root, &messageStruct);
+  return file::CreateGroup(builder, nameText, raw(flow), raw(operation), axes, root,
+                           &messageStruct);
 }
 
 Offset<file::Model> encode(FlatBufferBuilder &builder, const Model &model) {
   const auto &[config, stages, checkpoint] = model;
-  const auto &[family, type, layers, hidden, heads, kvHeads, headWidth, ffn, vocab, ropeTheta, normEpsilon,
-               forwardSeconds, backwardInputSeconds, backwardWeightSeconds] = config;
+  const auto &[family, type, layers, hidden, heads, kvHeads, headWidth, ffn, vocab, ropeTheta,
+               normEpsilon, forwardSeconds, backwardInputSeconds, backwardWeightSeconds] = config;
   std::vector<file::StageRange> ranges;
   for (const auto &[first, end, embedding, head] : stages)
     ranges.emplace_back(first, end, embedding, head);
   const auto stageVector = builder.CreateVectorOfStructs(ranges);
   const auto checkpointText = builder.CreateString(checkpoint);
-  return file::CreateModel(builder, raw(family), raw(type), layers, hidden, heads, kvHeads, headWidth, ffn, vocab,
-                           ropeTheta, normEpsilon, forwardSeconds, backwardInputSeconds, backwardWeightSeconds,
-                           stageVector, checkpointText);
+  return file::CreateModel(builder, raw(family), raw(type), layers, hidden, heads, kvHeads,
+                           headWidth, ffn, vocab, ropeTheta, normEpsilon, forwardSeconds,
+                           backwardInputSeconds, backwardWeightSeconds, stageVector,
+                           checkpointText);
 }
 
 Offset<file::Data> encode(FlatBufferBuilder &builder, const DataSettings &data) {
@@ -84,7 +89,8 @@ flatbuffers::DetachedBuffer encodeCommon(const Plan &plan) {
   const auto &[pipeline, data, context, tensor] = plan.mesh;
   const file::Mesh mesh(pipeline, data, context, tensor);
   const auto &[transferSeconds, memoryBytes] = plan.limits;
-  // One statement each: what is written first lies last, and the order of evaluation of arguments is free.
+  // One statement each: what is written first lies last, and the order of evaluation of arguments
+  // is free.
   const auto schedule = builder.CreateString(plan.schedule);
   const auto groupVector = builder.CreateVector(groups);
   const auto modelVector = builder.CreateVector(models);
@@ -96,17 +102,24 @@ flatbuffers::DetachedBuffer encodeCommon(const Plan &plan) {
   const auto endVector = builder.CreateVector(stageEnds);
   const auto programOf = builder.CreateVector(plan.programOf);
   const auto layoutOf = builder.CreateVector(plan.layoutOf);
-  builder.Finish(file::CreateCommon(builder, schedule, &mesh, groupVector, modelVector, dataTable, optimizerTable,
-                                    runTable, limitsTable, stageVector, endVector,
-                                    static_cast<std::uint32_t>(plan.layouts.size()), programOf, layoutOf));
+  builder.Finish(file::CreateCommon(builder, schedule, &mesh, groupVector, modelVector, dataTable,
+                                    optimizerTable, runTable, limitsTable, stageVector, endVector,
+                                    static_cast<std::uint32_t>(plan.layouts.size()), programOf,
+                                    layoutOf));
   return builder.Release();
 }
 
 file::Lane encode(const Lane &lane) {
   const auto &[kind, flow, peer, message, slots, group] = lane;
   const auto &[relative, axis, value] = peer;
-  return {static_cast<std::uint8_t>(kind), static_cast<std::uint8_t>(flow), relative,
-          static_cast<std::uint8_t>(axis), value, encode(message), slots, group};
+  return {static_cast<std::uint8_t>(kind),
+          static_cast<std::uint8_t>(flow),
+          relative,
+          static_cast<std::uint8_t>(axis),
+          value,
+          encode(message),
+          slots,
+          group};
 }
 
 flatbuffers::DetachedBuffer encodeProgram(const Program &program) {
@@ -127,22 +140,23 @@ flatbuffers::DetachedBuffer encodeLayout(const Layout &layout) {
   FlatBufferBuilder builder;
   std::vector<file::Buffer> buffers;
   for (const auto &[kind, tier, stage, count, bytes, stride, offset] : layout.buffers)
-    buffers.emplace_back(static_cast<std::uint8_t>(kind), static_cast<std::uint8_t>(tier), stage, count, bytes, stride,
-                         offset);
+    buffers.emplace_back(static_cast<std::uint8_t>(kind), static_cast<std::uint8_t>(tier), stage,
+                         count, bytes, stride, offset);
   const auto bufferVector = builder.CreateVectorOfStructs(buffers);
   builder.Finish(file::CreateLayout(builder, bufferVector, layout.arena[0], layout.arena[1]));
   return builder.Release();
 }
 
-Offset<file::Tensor> encode(FlatBufferBuilder &builder, const TensorSpec &tensor, std::uint32_t model,
-                            std::uint32_t stage, DataType type) {
+Offset<file::Tensor> encode(FlatBufferBuilder &builder, const TensorSpec &tensor,
+                            std::uint32_t model, std::uint32_t stage, DataType type) {
   std::vector<Offset<file::Source>> sources;
   for (const auto &[name, row, rows] : tensor.sources)
     sources.push_back(file::CreateSource(builder, builder.CreateString(name), row, rows));
   const auto name = builder.CreateString(tensor.name);
   const auto shape = builder.CreateVector(tensor.shape);
   const auto sourceVector = builder.CreateVector(sources);
-  return file::CreateTensor(builder, name, model, stage, raw(type), shape, tensor.offset, sourceVector);
+  return file::CreateTensor(builder, name, model, stage, raw(type), shape, tensor.offset,
+                            sourceVector);
 }
 
 flatbuffers::DetachedBuffer encodeConnect(const std::vector<ConnectRound> &rounds) {
@@ -201,7 +215,8 @@ PlanParts encodeParts(const Plan &plan) {
   const auto view = [&](file::PartKind kind, std::uint32_t index, std::string_view bytes) {
     result.parts.push_back({kind, index, bytes});
   };
-  const auto own = [&](file::PartKind kind, std::uint32_t index, flatbuffers::DetachedBuffer bytes) {
+  const auto own = [&](file::PartKind kind, std::uint32_t index,
+                       flatbuffers::DetachedBuffer bytes) {
     result.owned.push_back(std::move(bytes));
     view(kind, index, bytesOf(result.owned.back()));
   };

@@ -7,7 +7,8 @@ namespace vime::plan {
 
 PlanParts encodeParts(const Plan &plan);
 
-/// The tensors part: nothing that the models do not say already, written down so that a plan explains itself.
+/// The tensors part: nothing that the models do not say already, written down so that a plan
+/// explains itself.
 flatbuffers::DetachedBuffer encodeTensors(const Plan &plan);
 
 } // namespace vime::plan

@@ -6,14 +6,17 @@ namespace {
 using Names = std::span<const std::string_view>;
 
 constexpr std::string_view kAxes[] = {"pp", "dp", "cp", "tp"};
-constexpr std::string_view kFlows[] = {"forward", "backward", "data", "weights", "metrics", "control"};
+constexpr std::string_view kFlows[] = {"forward", "backward", "data",
+                                       "weights", "metrics",  "control"};
 constexpr std::string_view kCollectives[] = {"broadcast", "gather", "all_gather"};
 constexpr std::string_view kLaneKinds[] = {"compute", "copy.in", "copy.out", "io",
                                            "host",    "send",    "receive",  "group"};
 constexpr std::string_view kTiers[] = {"device", "host"};
 constexpr std::string_view kBuffers[] = {
-    "header",  "segments",  "tokens",  "labels", "losses", "scalars",         "squares",        "all_squares", "stats",        "all_stats",
-    "weights", "gradients", "moments", "input",  "output", "output_gradient", "input_gradient", "stash",       "weight_stash", "workspace"};
+    "header",          "segments",       "tokens",      "labels",       "losses",
+    "scalars",         "squares",        "all_squares", "stats",        "all_stats",
+    "weights",         "gradients",      "moments",     "input",        "output",
+    "output_gradient", "input_gradient", "stash",       "weight_stash", "workspace"};
 constexpr std::string_view kDataTypes[] = {"float32", "float64", "bfloat16", "int32", "byte"};
 constexpr std::string_view kFamilies[] = {"llama", "null", "sleep"};
 

@@ -3,7 +3,8 @@
 //   nameOf(BufferKind::OutputGradient)   // "output_gradient"
 //   enumeratorOf<Flow>("backward")       // Flow::Backward
 //
-// One table per type (Names.cpp); a value that is no enumerator has no name, which is how the reader finds it.
+// One table per type (Names.cpp); a value that is no enumerator has no name, which is how the
+// reader finds it.
 #pragma once
 
 #include <optional>

@@ -9,21 +9,22 @@ constexpr auto R = Access::Read;
 constexpr auto W = Access::Write;
 constexpr auto RW = Access::ReadWrite;
 
-// `header` is the step header (runtime/Plan/StepHeader.h); `segments` the offsets of the packed samples of a microbatch;
-// `input` is the boundary activation, or the tokens on the first stage; `output` is absent on the last stage, whose
-// logits lie in the stash; `output_gradient` is absent on the last stage, `input_gradient` on the first.
-constexpr OperandSignature kForward[] = {{"header", R, false},  {"segments", R, false}, {"input", R, false},
-                                         {"weights", R, false}, {"stash", W, false},    {"output", W, true},
-                                         {"workspace", W, false}};
+// `header` is the step header (runtime/Plan/StepHeader.h); `segments` the offsets of the packed
+// samples of a microbatch; `input` is the boundary activation, or the tokens on the first stage;
+// `output` is absent on the last stage, whose logits lie in the stash; `output_gradient` is absent
+// on the last stage, `input_gradient` on the first.
+constexpr OperandSignature kForward[] = {
+    {"header", R, false}, {"segments", R, false}, {"input", R, false},    {"weights", R, false},
+    {"stash", W, false},  {"output", W, true},    {"workspace", W, false}};
 constexpr OperandSignature kLoss[] = {{"header", R, false},
                                       {"segments", R, false},
                                       {"labels", R, false},
                                       {"stash", RW, false},
                                       {"losses", W, false}};
 constexpr OperandSignature kBackward[] = {
-    {"header", R, false},         {"segments", R, false}, {"output_gradient", R, true},
-    {"input", R, false},          {"weights", R, false},  {"stash", RW, false},
-    {"gradients", RW, false},     {"input_gradient", W, true}, {"workspace", W, false}};
+    {"header", R, false},     {"segments", R, false},      {"output_gradient", R, true},
+    {"input", R, false},      {"weights", R, false},       {"stash", RW, false},
+    {"gradients", RW, false}, {"input_gradient", W, true}, {"workspace", W, false}};
 // The output gradient and the input must stay until the weight gradient: both are read again there.
 constexpr OperandSignature kBackwardInput[] = {
     {"header", R, false},       {"segments", R, false},      {"output_gradient", R, true},
@@ -36,7 +37,8 @@ constexpr OperandSignature kBackwardWeight[] = {
 constexpr OperandSignature kSend[] = {{"source", R, false}};
 constexpr OperandSignature kReceive[] = {{"destination", W, false}};
 constexpr OperandSignature kBroadcast[] = {{"data", Access::RootReadOthersWrite, false}};
-constexpr OperandSignature kGather[] = {{"source", R, false}, {"destination", Access::RootWrite, true}};
+constexpr OperandSignature kGather[] = {{"source", R, false},
+                                        {"destination", Access::RootWrite, true}};
 constexpr OperandSignature kAllGather[] = {{"source", R, false}, {"destination", W, false}};
 constexpr OperandSignature kCopy[] = {{"source", R, false}, {"destination", W, false}};
 constexpr OperandSignature kInitialize[] = {{"weights", W, false}, {"moments", W, false}};
@@ -63,24 +65,32 @@ constexpr std::array kTable = {
     Signature{Opcode::Forward, "forward", Compute, LaneKind::Compute, true, true, kForward},
     Signature{Opcode::Loss, "loss", Compute, LaneKind::Compute, true, true, kLoss},
     Signature{Opcode::Backward, "backward", Compute, LaneKind::Compute, true, true, kBackward},
-    Signature{Opcode::BackwardInput, "backward_input", Compute, LaneKind::Compute, true, true, kBackwardInput},
-    Signature{Opcode::BackwardWeight, "backward_weight", Compute, LaneKind::Compute, true, true, kBackwardWeight},
+    Signature{Opcode::BackwardInput, "backward_input", Compute, LaneKind::Compute, true, true,
+              kBackwardInput},
+    Signature{Opcode::BackwardWeight, "backward_weight", Compute, LaneKind::Compute, true, true,
+              kBackwardWeight},
     Signature{Opcode::Send, "send", Transfer, LaneKind::Send, false, true, kSend},
     Signature{Opcode::Receive, "receive", Transfer, LaneKind::Receive, false, true, kReceive},
-    Signature{Opcode::Broadcast, "broadcast", Collective, LaneKind::Group, false, false, kBroadcast},
+    Signature{Opcode::Broadcast, "broadcast", Collective, LaneKind::Group, false, false,
+              kBroadcast},
     Signature{Opcode::Gather, "gather", Collective, LaneKind::Group, false, false, kGather},
-    Signature{Opcode::AllGather, "all_gather", Collective, LaneKind::Group, false, false, kAllGather},
+    Signature{Opcode::AllGather, "all_gather", Collective, LaneKind::Group, false, false,
+              kAllGather},
     Signature{Opcode::Copy, "copy", Move, LaneKind::Compute, false, true, kCopy},
-    Signature{Opcode::Initialize, "initialize", Update, LaneKind::Compute, true, false, kInitialize},
-    Signature{Opcode::ScaleGradients, "scale_gradients", Update, LaneKind::Compute, true, false, kScaleGradients},
-    Signature{Opcode::SquareNorm, "square_norm", Update, LaneKind::Compute, true, false, kSquareNorm},
+    Signature{Opcode::Initialize, "initialize", Update, LaneKind::Compute, true, false,
+              kInitialize},
+    Signature{Opcode::ScaleGradients, "scale_gradients", Update, LaneKind::Compute, true, false,
+              kScaleGradients},
+    Signature{Opcode::SquareNorm, "square_norm", Update, LaneKind::Compute, true, false,
+              kSquareNorm},
     Signature{Opcode::Clip, "clip", Update, LaneKind::Compute, false, false, kClip},
     Signature{Opcode::Optimize, "optimize", Update, LaneKind::Compute, true, false, kOptimize},
     Signature{Opcode::Decide, "decide", Host, LaneKind::Host, false, false, kDecide},
     Signature{Opcode::Load, "load", Host, LaneKind::Host, false, false, kLoad},
     Signature{Opcode::Report, "report", Host, LaneKind::Host, false, false, kReport},
     Signature{Opcode::ExportShard, "export_shard", Host, LaneKind::Io, true, false, kExportShard},
-    Signature{Opcode::ExportCommit, "export_commit", Host, LaneKind::Host, false, false, kExportCommit},
+    Signature{Opcode::ExportCommit, "export_commit", Host, LaneKind::Host, false, false,
+              kExportCommit},
     Signature{Opcode::Join, "join", Control, LaneKind::Compute, false, false, {}},
     Signature{Opcode::Measure, "measure", Control, LaneKind::Compute, false, false, kMeasure},
 };
@@ -104,8 +114,8 @@ const Signature *findSignature(std::string_view name) {
 }
 
 std::string_view nameOf(Family family) {
-  constexpr std::string_view kNames[] = {"",       "compute", "transfer", "collective",
-                                         "move",   "update",  "host",     "control"};
+  constexpr std::string_view kNames[] = {"",     "compute", "transfer", "collective",
+                                         "move", "update",  "host",     "control"};
   return kNames[static_cast<std::size_t>(family)];
 }
 

@@ -1,4 +1,5 @@
-// Opcodes and their signatures: the one table that writer, reader, printer, verifiers, executor and IR share.
+// Opcodes and their signatures: the one table that writer, reader, printer, verifiers, executor and
+// IR share.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,8 @@ enum class Opcode : std::uint16_t {
 
 enum class LaneKind : std::uint8_t { Compute, CopyIn, CopyOut, Io, Host, Send, Receive, Group };
 
-/// How an action uses an operand. On a collective `Root…` holds on the root only, `Others…` on all others.
+/// How an action uses an operand. On a collective `Root…` holds on the root only, `Others…` on all
+/// others.
 enum class Access : std::uint8_t { Read, Write, ReadWrite, RootReadOthersWrite, RootWrite };
 
 struct OperandSignature {

@@ -36,9 +36,12 @@ std::uint64_t workspaceOf(Opcode opcode, const StageSpec &spec) {
 }
 
 /// The step's data: one slot for each microbatch, because the coordinator fills them all at once.
-bool isPerStep(BufferKind kind) { return kind >= BufferKind::Segments && kind <= BufferKind::Losses; }
+bool isPerStep(BufferKind kind) {
+  return kind >= BufferKind::Segments && kind <= BufferKind::Losses;
+}
 
-/// An operand that the stage does not have: what comes from or goes to the stage before the first, behind the last.
+/// An operand that the stage does not have: what comes from or goes to the stage before the first,
+/// behind the last.
 bool isAbsent(std::string_view operand, const StageRange &range) {
   return (range.head && (operand == "output" || operand == "output_gradient")) ||
          (range.embedding && operand == "input_gradient");
@@ -47,7 +50,8 @@ bool isAbsent(std::string_view operand, const StageRange &range) {
 } // namespace
 
 OperandRules::OperandRules(const Plan &plan, std::uint32_t coordinate)
-    : plan(plan), coordinate(coordinate), tokens(std::uint64_t(plan.data.sequence) * plan.data.samples) {
+    : plan(plan), coordinate(coordinate),
+      tokens(std::uint64_t(plan.data.sequence) * plan.data.samples) {
   const auto specOf = [&](const LocalStage &local) {
     const Model &model = plan.models[local.model];
     return stageSpec(model.config, model.stages[local.stage], capsOf(plan.data));
@@ -70,7 +74,8 @@ OperandRules::OperandRules(const Plan &plan, std::uint32_t coordinate)
     byLane.push_back(laneRules(lane));
 }
 
-const OperandRuleList &OperandRules::of(const Signature &signature, std::uint8_t lane, std::uint16_t stage) const {
+const OperandRuleList &OperandRules::of(const Signature &signature, std::uint8_t lane,
+                                        std::uint16_t stage) const {
   if (signature.family == Family::Transfer || signature.family == Family::Collective)
     return byLane[lane];
   return byStage[indexOf(signature) * specs.size() + (signature.perStage ? stage : 0)];

@@ -1,8 +1,8 @@
 // OperandRules: which buffers an action may be given, so that no routine reads or writes past one.
 //
-// Derived from the operand table of Opcode.cpp and the regions of ModelSpec: an operand called `stash` must be a stash of
-// the action's stage with as many bytes as the stage keeps for a microbatch. Made once for a rank, then asked for every
-// operand of every action.
+// Derived from the operand table of Opcode.cpp and the regions of ModelSpec: an operand called
+// `stash` must be a stash of the action's stage with as many bytes as the stage keeps for a
+// microbatch. Made once for a rank, then asked for every operand of every action.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ struct OperandRule {
   bool accepts(const Buffer &buffer, std::uint16_t stage) const {
     const std::uint32_t bit = 1u << static_cast<unsigned>(buffer.kind);
     const bool own = buffer.stage == stage || buffer.stage == kNoStage;
-    return (bit & (own ? ownKinds : otherKinds)) != 0 && buffer.count >= slots && buffer.bytes >= bytes &&
-           buffer.extent() >= extent;
+    return (bit & (own ? ownKinds : otherKinds)) != 0 && buffer.count >= slots &&
+           buffer.bytes >= bytes && buffer.extent() >= extent;
   }
 };
 
@@ -40,20 +40,22 @@ public:
   OperandRules(const Plan &plan, std::uint32_t coordinate);
 
   /// `lane` and `stage` are in range and the lane is of the signature's kind.
-  const OperandRuleList &of(const Signature &signature, std::uint8_t lane, std::uint16_t stage) const;
+  const OperandRuleList &of(const Signature &signature, std::uint8_t lane,
+                            std::uint16_t stage) const;
 
 private:
   OperandRuleList stageRules(const Signature &signature, std::uint32_t stage) const;
-  OperandRule stageRule(const Signature &signature, const OperandSignature &operand, std::uint32_t stage) const;
+  OperandRule stageRule(const Signature &signature, const OperandSignature &operand,
+                        std::uint32_t stage) const;
   OperandRuleList laneRules(const Lane &lane) const;
   std::uint64_t bytesOf(BufferKind kind, Opcode opcode, const StageSpec &spec) const;
 
   const Plan &plan;
   std::uint32_t coordinate;
   std::uint64_t tokens, mostTensors = 0;
-  std::vector<StageSpec> specs;          // per entry of the stage table
-  std::vector<OperandRuleList> byStage;  // signature · stages + stage
-  std::vector<OperandRuleList> byLane;   // of transfers and collectives
+  std::vector<StageSpec> specs;         // per entry of the stage table
+  std::vector<OperandRuleList> byStage; // signature · stages + stage
+  std::vector<OperandRuleList> byLane;  // of transfers and collectives
 };
 
 } // namespace vime::plan

@@ -7,11 +7,13 @@
 namespace vime::plan {
 namespace {
 
-Status refuse(std::string sentence) { return Status(StatusCode::Unacceptable, std::move(sentence)); }
+Status refuse(std::string sentence) {
+  return Status(StatusCode::Unacceptable, std::move(sentence));
+}
 
 std::string versions(std::string_view what, std::uint32_t found, std::uint32_t known) {
-  return "the plan has " + std::string(what) + " version " + std::to_string(found) + ", this program reads version " +
-         std::to_string(known);
+  return "the plan has " + std::string(what) + " version " + std::to_string(found) +
+         ", this program reads version " + std::to_string(known);
 }
 
 bool isKnown(std::uint32_t kind) {
@@ -29,12 +31,15 @@ std::string printable(std::string_view name) {
 } // namespace
 
 Status PartReader::open() {
-  if (Status status = source.read(0, &preamble, std::min<std::uint64_t>(source.size(), sizeof preamble)); !status.ok())
+  if (Status status =
+          source.read(0, &preamble, std::min<std::uint64_t>(source.size(), sizeof preamble));
+      !status.ok())
     return status;
   if (Status status = checkPreamble(); !status.ok())
     return status;
   headerBytes.resize(preamble.headerLength);
-  if (Status status = source.read(preamble.headerOffset, headerBytes.data(), headerBytes.size()); !status.ok())
+  if (Status status = source.read(preamble.headerOffset, headerBytes.data(), headerBytes.size());
+      !status.ok())
     return status;
   const std::string_view bytes(headerBytes.data(), headerBytes.size());
   if (hashOf(bytes) != preamble.headerHash)
@@ -54,12 +59,13 @@ Status PartReader::checkPreamble() const {
   if (source.size() < magic.size() || magic != "VIME")
     return refuse("this is not a plan: it does not begin with `VIME`");
   if (source.size() < sizeof preamble)
-    return refuse("the plan is cut off: it has " + std::to_string(source.size()) + " bytes, fewer than its preamble");
+    return refuse("the plan is cut off: it has " + std::to_string(source.size()) +
+                  " bytes, fewer than its preamble");
   if (preamble.container != kContainerVersion)
     return refuse(versions("container", preamble.container, kContainerVersion));
   if (preamble.fileLength != source.size())
-    return refuse("the plan is cut off or damaged: it has " + std::to_string(source.size()) + " bytes and says " +
-                  std::to_string(preamble.fileLength));
+    return refuse("the plan is cut off or damaged: it has " + std::to_string(source.size()) +
+                  " bytes and says " + std::to_string(preamble.fileLength));
   if (preamble.headerOffset != sizeof preamble || preamble.headerLength > kMostHeaderBytes ||
       sizeof preamble + preamble.headerLength > source.size())
     return refuse("the plan is damaged: its header lies outside of it");
@@ -79,7 +85,8 @@ Status PartReader::checkFamilies() const {
       return refuse("the plan uses the opcode family `" + printable(family->name()->string_view()) +
                     "`, which this program does not know");
     if (family->version() != kFamilyVersion)
-      return refuse(versions("`" + family->name()->str() + "` family", family->version(), kFamilyVersion));
+      return refuse(
+          versions("`" + family->name()->str() + "` family", family->version(), kFamilyVersion));
   }
   return Status();
 }
@@ -105,7 +112,8 @@ Status PartReader::checkDirectory() const {
   if (planIdOf(directory) != preamble.planId)
     return refuse("the plan is damaged: its id is not that of its parts");
   const file::Part *job = find(file::PartKind::Job, 0);
-  if (!job || job->hash().low() != header->job()->low() || job->hash().high() != header->job()->high())
+  if (!job || job->hash().low() != header->job()->low() ||
+      job->hash().high() != header->job()->high())
     return refuse("the plan is damaged: it is not made from the job that it holds");
   return Status();
 }
@@ -141,7 +149,8 @@ Status PartReader::readInto(const file::Part &part, void *to) const {
     return status;
   const std::string_view bytes(static_cast<const char *>(to), part.length());
   if (hashOf(bytes) != Hash128{part.hash().low(), part.hash().high()})
-    return refuse("the plan is damaged: the hash of part `" + partName(part.kind(), part.index()) + "` is wrong");
+    return refuse("the plan is damaged: the hash of part `" + partName(part.kind(), part.index()) +
+                  "` is wrong");
   return checkZeros(part.offset() + part.length());
 }
 
@@ -163,7 +172,8 @@ const file::Part *PartReader::find(file::PartKind kind, std::uint32_t index) con
   return found && std::pair(found->kind(), found->index()) == wanted ? found : nullptr;
 }
 
-Status PartReader::missing(file::PartKind kind, std::uint32_t index, const file::Part *found) const {
+Status PartReader::missing(file::PartKind kind, std::uint32_t index,
+                           const file::Part *found) const {
   const std::string name = partName(static_cast<std::uint32_t>(kind), index);
   return refuse(found ? "the plan is damaged: part `" + name + "` does not hold whole elements"
                       : "the plan is damaged: it has no part `" + name + "`");
@@ -177,8 +187,9 @@ StatusOr<std::string_view> PartReader::read(file::PartKind kind, std::uint32_t i
 
 std::uint32_t PartReader::countOf(file::PartKind kind) const {
   return static_cast<std::uint32_t>(
-      std::count_if(header->parts()->begin(), header->parts()->end(),
-                    [=](const file::Part *part) { return part->kind() == static_cast<std::uint32_t>(kind); }));
+      std::count_if(header->parts()->begin(), header->parts()->end(), [=](const file::Part *part) {
+        return part->kind() == static_cast<std::uint32_t>(kind);
+      }));
 }
 
 Status PartReader::checkUnknownParts() const {
@@ -195,14 +206,23 @@ Status PartReader::checkUnknownParts() const {
 Status PartReader::checkCounts(const Plan &plan) const {
   using enum file::PartKind;
   const std::size_t programs = plan.programs.size(), layouts = plan.layouts.size();
-  const std::pair<file::PartKind, std::size_t> expected[] = {
-      {Job, 1},          {Common, 1},  {Program, programs}, {Actions, programs}, {Operands, programs},
-      {Layout, layouts}, {Tensors, 1}, {Connect, 1},        {Predictions, 1},    {Origins, has(Origins) ? 1 : 0}};
+  const std::pair<file::PartKind, std::size_t> expected[] = {{Job, 1},
+                                                             {Common, 1},
+                                                             {Program, programs},
+                                                             {Actions, programs},
+                                                             {Operands, programs},
+                                                             {Layout, layouts},
+                                                             {Tensors, 1},
+                                                             {Connect, 1},
+                                                             {Predictions, 1},
+                                                             {Origins, has(Origins) ? 1 : 0}};
   // Parts are in order, so that as many as expected and the last one present means all of them.
   for (const auto &[kind, count] : expected)
-    if (countOf(kind) != count || (count != 0 && !find(kind, static_cast<std::uint32_t>(count - 1))))
+    if (countOf(kind) != count ||
+        (count != 0 && !find(kind, static_cast<std::uint32_t>(count - 1))))
       return refuse("the plan is damaged: the number of its parts of the kind `" +
-                    partName(static_cast<std::uint32_t>(kind), 0) + "` is not " + std::to_string(count));
+                    partName(static_cast<std::uint32_t>(kind), 0) + "` is not " +
+                    std::to_string(count));
   return Status();
 }
 

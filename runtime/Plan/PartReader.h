@@ -26,7 +26,8 @@ public:
   std::string compiler() const { return header->compiler()->str(); }
 
   /// An array of whole elements.
-  template <typename T> Status read(file::PartKind kind, std::uint32_t index, std::vector<T> &values) const {
+  template <typename T>
+  Status read(file::PartKind kind, std::uint32_t index, std::vector<T> &values) const {
     const file::Part *part = find(kind, index);
     if (!part || part->length() % sizeof(T) != 0)
       return missing(kind, index, part);

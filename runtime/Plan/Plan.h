@@ -1,7 +1,9 @@
-// Plan: all that a compiled job says, in memory. The contract between compiler and runtime, beside ModelSpec.
+// Plan: all that a compiled job says, in memory. The contract between compiler and runtime, beside
+// ModelSpec.
 //
-// Plain values without behaviour: the compiler fills one, `writePlan` makes bytes of it, `readPlan` gives it back, the
-// verifiers judge it, a rank runs its part of it. What bytes look like is in compiler/docs/plan-format.md.
+// Plain values without behaviour: the compiler fills one, `writePlan` makes bytes of it, `readPlan`
+// gives it back, the verifiers judge it, a rank runs its part of it. What bytes look like is in
+// compiler/docs/plan-format.md.
 #pragma once
 
 #include <array>
@@ -16,12 +18,12 @@
 
 namespace vime::plan {
 
-// ---- who: the mesh -------------------------------------------------------------------------------------------------
+// ---- who: the mesh ------------------------------------------------------------------------------
 
 enum class Axis : std::uint8_t { Pipeline, Data, Context, Tensor };
 
-/// Sizes of the axes; their product is the number of ranks. rank = ((data * context + c) * tensor + t) * pipeline + pp
-/// for now only `pipeline` may exceed 1.
+/// Sizes of the axes; their product is the number of ranks. For now only `pipeline` may exceed 1.
+/// rank = ((data * context + c) * tensor + t) * pipeline + pp
 struct Mesh {
   std::uint32_t pipeline = 1;
   std::uint32_t data = 1;
@@ -31,7 +33,8 @@ struct Mesh {
   bool operator==(const Mesh &) const = default;
 };
 
-/// A peer seen from a rank: `pp + value` (modulo the axis) or the fixed coordinate `pp = value`. Other coordinates equal.
+/// A peer seen from a rank: `pp + value` (modulo the axis) or the fixed coordinate `pp = value`.
+/// Other coordinates equal.
 struct Peer {
   bool relative = true;
   Axis axis = Axis::Pipeline;
@@ -39,11 +42,12 @@ struct Peer {
   bool operator==(const Peer &) const = default;
 };
 
-// ---- what travels --------------------------------------------------------------------------------------------------
+// ---- what travels -------------------------------------------------------------------------------
 
 enum class Flow : std::uint8_t { Forward, Backward, Data, Weights, Metrics, Control };
 
-/// Bytes of one message: fixed + perToken * tokens of its microbatch in the step header. Both ends compute it alike.
+/// Bytes of one message: fixed + perToken * tokens of its microbatch in the step header. Both ends
+/// compute it alike.
 struct Message {
   DataType type = DataType::Byte;
   std::uint32_t fixed = 0;    // bytes
@@ -53,19 +57,20 @@ struct Message {
 
 enum class Collective : std::uint8_t { Broadcast, Gather, AllGather };
 
-/// An ordered stream of one collective over all ranks along `axes`. `message` is one member's contribution (of a
-/// broadcast: the whole).
+/// An ordered stream of one collective over all ranks along `axes`. `message` is one member's
+/// contribution (of a broadcast: the whole).
 struct Group {
   std::string name;
   Flow flow = Flow::Control;
   Collective operation = Collective::Broadcast;
-  std::uint8_t axes = 1; // bit per Axis; members in ascending rank
+  std::uint8_t axes = 1;  // bit per Axis; members in ascending rank
   std::uint32_t root = 0; // member index
   Message message;
   bool operator==(const Group &) const = default;
 };
 
-/// An in-order queue of a rank. `flow`, `peer`, `message` and `slots` belong to Send and Receive; `group` to Group.
+/// An in-order queue of a rank. `flow`, `peer`, `message` and `slots` belong to Send and Receive;
+/// `group` to Group.
 struct Lane {
   LaneKind kind = LaneKind::Compute;
   Flow flow = Flow::Forward;
@@ -76,10 +81,11 @@ struct Lane {
   bool operator==(const Lane &) const = default;
 };
 
-// ---- programs and layouts ------------------------------------------------------------------------------------------
+// ---- programs and layouts -----------------------------------------------------------------------
 
-/// Actions [begin, end) run `trips` times. Time of an action inside: start + iteration * period + base; the segment
-/// behind the loop starts at start + trips * period. Loops with the same id take part together on all ranks.
+/// Actions [begin, end) run `trips` times. Time of an action inside: start + iteration * period +
+/// base; the segment behind the loop starts at start + trips * period. Loops with the same id take
+/// part together on all ranks.
 struct Loop {
   std::uint32_t id = 0;
   std::uint32_t begin = 0;
@@ -92,8 +98,8 @@ struct Loop {
 
 /// A chunk: the stage behind `Action::stage`.
 struct LocalStage {
-  std::uint16_t model = 0;  // index into Plan::models
-  std::uint32_t stage = 0;  // index into Model::stages
+  std::uint16_t model = 0; // index into Plan::models
+  std::uint32_t stage = 0; // index into Model::stages
   bool operator==(const LocalStage &) const = default;
 };
 
@@ -110,15 +116,33 @@ enum class Tier : std::uint8_t { Device, Host };
 
 /// What a buffer is for; the printed name follows from it and the stage.
 enum class BufferKind : std::uint8_t {
-  Header, Segments, Tokens, Labels, Losses, Scalars, Squares, AllSquares, Stats, AllStats,
-  Weights, Gradients, Moments, Input, Output, OutputGradient, InputGradient, Stash, WeightStash, Workspace
+  Header,
+  Segments,
+  Tokens,
+  Labels,
+  Losses,
+  Scalars,
+  Squares,
+  AllSquares,
+  Stats,
+  AllStats,
+  Weights,
+  Gradients,
+  Moments,
+  Input,
+  Output,
+  OutputGradient,
+  InputGradient,
+  Stash,
+  WeightStash,
+  Workspace
 };
 
 /// Buffer::stage of what belongs to no stage.
 constexpr std::uint16_t kNoStage = 0xFFFF;
 
-/// `count` slots of `bytes` each, `stride` apart, first at `offset` of its tier's arena. A microbatch b uses slot
-/// b % count. Offsets and strides are multiples of kBufferAlignment.
+/// `count` slots of `bytes` each, `stride` apart, first at `offset` of its tier's arena. A
+/// microbatch b uses slot b % count. Offsets and strides are multiples of kBufferAlignment.
 struct Buffer {
   BufferKind kind = BufferKind::Header;
   Tier tier = Tier::Device;
@@ -138,23 +162,24 @@ struct Layout {
   bool operator==(const Layout &) const = default;
 };
 
-// ---- the model and the settings that routines read -------------------------------------------------------------------
+// ---- the model and the settings that routines read ----------------------------------------------
 
 struct Model {
   ModelConfig config;
   std::vector<StageRange> stages; // in order of the layers
-  std::string checkpoint;         // Hugging Face directory to start from, as the job states it; empty: initialise
+  /// Hugging Face directory to start from, as the job states it; empty: initialise.
+  std::string checkpoint;
   bool operator==(const Model &) const = default;
 };
 
 using Hash128 = std::array<std::uint64_t, 2>; // low, high
 
 struct DataSettings {
-  std::string text;           // path as the job states it
+  std::string text; // path as the job states it
   std::uint64_t textBytes = 0;
-  Hash128 textHash{};         // XXH3-128 of the whole file when the plan was made
-  std::uint32_t sequence = 0; // tokens of a sample
-  std::uint32_t samples = 0;  // of a microbatch
+  Hash128 textHash{};             // XXH3-128 of the whole file when the plan was made
+  std::uint32_t sequence = 0;     // tokens of a sample
+  std::uint32_t samples = 0;      // of a microbatch
   std::uint32_t microbatches = 0; // of a step
   bool operator==(const DataSettings &) const = default;
 };
@@ -169,17 +194,18 @@ struct RunSettings {
   std::string name;
   std::uint64_t steps = 0;
   std::uint64_t seed = 0;
-  std::string exportTo; // Hugging Face directory to write at the end, as the job states it; empty: none
+  /// Hugging Face directory to write at the end, as the job states it; empty: none.
+  std::string exportTo;
   bool operator==(const RunSettings &) const = default;
 };
 
 struct Limits {
-  double transferSeconds = 600; // longest wait for a peer
+  double transferSeconds = 600;  // longest wait for a peer
   std::uint64_t memoryBytes = 0; // per rank, 0: no limit stated
   bool operator==(const Limits &) const = default;
 };
 
-// ---- the rest ----------------------------------------------------------------------------------------------------
+// ---- the rest -----------------------------------------------------------------------------------
 
 /// Pairs of ranks (low, high) that connect at the same time; no rank twice in a round.
 struct ConnectRound {
@@ -187,10 +213,11 @@ struct ConnectRound {
   bool operator==(const ConnectRound &) const = default;
 };
 
-/// What the compiler expects; unit costs until there is a cost model. Shown by tools, never read by the executor.
+/// What the compiler expects; unit costs until there is a cost model. Shown by tools, never read by
+/// the executor.
 struct Predictions {
-  double stepUnits = 0;   // makespan of a step at F=I=W=1, B=2
-  double bubble = 0;      // fraction of rank time idle in that step
+  double stepUnits = 0;       // makespan of a step at F=I=W=1, B=2
+  double bubble = 0;          // fraction of rank time idle in that step
   std::uint32_t peakLive = 0; // most microbatches alive on a rank
   bool operator==(const Predictions &) const = default;
 };
@@ -204,9 +231,9 @@ struct Origin {
 };
 
 struct Plan {
-  std::string compiler;  // version; not part of the plan id
-  std::string job;       // the resolved job as text
-  std::string schedule;  // name of the order
+  std::string compiler; // version; not part of the plan id
+  std::string job;      // the resolved job as text
+  std::string schedule; // name of the order
   Mesh mesh;
   std::vector<Group> groups;
   std::vector<Model> models;
@@ -216,7 +243,8 @@ struct Plan {
   Limits limits;
   std::vector<Program> programs;
   std::vector<Layout> layouts;
-  /// Program and layout of each coordinate along the pipeline axis; ranks that differ only otherwise share them.
+  /// Program and layout of each coordinate along the pipeline axis; ranks that differ only
+  /// otherwise share them.
   std::vector<std::uint32_t> programOf, layoutOf;
   std::vector<ConnectRound> connect;
   Predictions predictions;

@@ -1,4 +1,5 @@
-// Bytes to plans: the parts that a reader of the whole plan, or one rank, needs; then whether their numbers hold.
+// Bytes to plans: the parts that a reader of the whole plan, or one rank, needs; then whether their
+// numbers hold.
 #include "runtime/Plan/PlanFile.h"
 
 #include "runtime/Plan/CheckPlan.h"
@@ -9,7 +10,9 @@
 namespace vime::plan {
 namespace {
 
-Status refuse(std::string sentence) { return Status(StatusCode::Unacceptable, std::move(sentence)); }
+Status refuse(std::string sentence) {
+  return Status(StatusCode::Unacceptable, std::move(sentence));
+}
 
 Status cannotDecode(file::PartKind kind, std::uint32_t index = 0) {
   return refuse("the plan is damaged: part `" + partName(static_cast<std::uint32_t>(kind), index) +
@@ -18,8 +21,8 @@ Status cannotDecode(file::PartKind kind, std::uint32_t index = 0) {
 
 /// Reads a part that is a table, with one of DecodeParts' functions.
 template <typename T>
-Status take(PartReader &reader, file::PartKind kind, std::uint32_t index, bool (*decode)(std::string_view, T &),
-            T &to) {
+Status take(PartReader &reader, file::PartKind kind, std::uint32_t index,
+            bool (*decode)(std::string_view, T &), T &to) {
   StatusOr<std::string_view> bytes = reader.read(kind, index);
   if (!bytes.ok())
     return bytes.status();
@@ -27,7 +30,8 @@ Status take(PartReader &reader, file::PartKind kind, std::uint32_t index, bool (
 }
 
 Status takeProgram(PartReader &reader, std::uint32_t index, Program &program) {
-  if (Status status = take(reader, file::PartKind::Program, index, decodeProgram, program); !status.ok())
+  if (Status status = take(reader, file::PartKind::Program, index, decodeProgram, program);
+      !status.ok())
     return status;
   if (Status status = reader.read(file::PartKind::Actions, index, program.actions); !status.ok())
     return status;
@@ -44,7 +48,8 @@ Status takeShared(PartReader &reader, Plan &plan) {
   return take(reader, file::PartKind::Connect, 0, decodeConnect, plan.connect);
 }
 
-/// The tensors are what the models say: a program with another idea of a stage's weights must not touch this plan.
+/// The tensors are what the models say: a program with another idea of a stage's weights must not
+/// touch this plan.
 Status checkTensors(PartReader &reader, const Plan &plan) {
   StatusOr<std::string_view> bytes = reader.read(file::PartKind::Tensors);
   if (!bytes.ok())
@@ -68,12 +73,17 @@ StatusOr<Plan> readWhole(ByteSource source) {
     if (Status status = takeProgram(reader, program, plan.programs[program]); !status.ok())
       return status;
   for (std::uint32_t layout = 0; layout < plan.layouts.size(); ++layout)
-    if (Status status = take(reader, file::PartKind::Layout, layout, decodeLayout, plan.layouts[layout]); !status.ok())
+    if (Status status =
+            take(reader, file::PartKind::Layout, layout, decodeLayout, plan.layouts[layout]);
+        !status.ok())
       return status;
-  if (Status status = take(reader, file::PartKind::Predictions, 0, decodePredictions, plan.predictions); !status.ok())
+  if (Status status =
+          take(reader, file::PartKind::Predictions, 0, decodePredictions, plan.predictions);
+      !status.ok())
     return status;
   if (reader.has(file::PartKind::Origins))
-    if (Status status = take(reader, file::PartKind::Origins, 0, decodeOrigins, plan.origins); !status.ok())
+    if (Status status = take(reader, file::PartKind::Origins, 0, decodeOrigins, plan.origins);
+        !status.ok())
       return status;
   if (Status status = reader.checkUnknownParts(); !status.ok())
     return status;
@@ -82,7 +92,8 @@ StatusOr<Plan> readWhole(ByteSource source) {
   if (Status status = checkPlan(plan); !status.ok())
     return status;
   if (familiesOf(plan.programs) != reader.families())
-    return refuse("the plan is damaged: the opcode families that it lists are not those that it uses");
+    return refuse(
+        "the plan is damaged: the opcode families that it lists are not those that it uses");
   if (Status status = checkTensors(reader, plan); !status.ok())
     return status;
   return plan;
@@ -97,17 +108,21 @@ StatusOr<RankPlan> readRank(ByteSource source, std::uint32_t rank) {
   result.id = reader.id();
   const std::uint64_t ranks = plan.mesh.ranks();
   if (rank >= ranks || plan.mesh.pipeline == 0)
-    return refuse("the plan has " + std::to_string(ranks) + " ranks, there is no rank " + std::to_string(rank));
+    return refuse("the plan has " + std::to_string(ranks) + " ranks, there is no rank " +
+                  std::to_string(rank));
   const std::uint32_t coordinate = rank % plan.mesh.pipeline;
   if (coordinate >= plan.programOf.size() || plan.programOf[coordinate] >= plan.programs.size() ||
       coordinate >= plan.layoutOf.size() || plan.layoutOf[coordinate] >= plan.layouts.size())
-    return refuse("the plan is damaged: rank " + std::to_string(rank) + " has no program or no layout");
+    return refuse("the plan is damaged: rank " + std::to_string(rank) +
+                  " has no program or no layout");
   const std::uint32_t program = plan.programOf[coordinate], layout = plan.layoutOf[coordinate];
   if (Status status = reader.checkCounts(plan); !status.ok())
     return status;
   if (Status status = takeProgram(reader, program, plan.programs[program]); !status.ok())
     return status;
-  if (Status status = take(reader, file::PartKind::Layout, layout, decodeLayout, plan.layouts[layout]); !status.ok())
+  if (Status status =
+          take(reader, file::PartKind::Layout, layout, decodeLayout, plan.layouts[layout]);
+      !status.ok())
     return status;
   if (Status status = checkRankPlan(plan, rank); !status.ok())
     return status;

@@ -1,4 +1,5 @@
-// Plans to bytes: the parts, the header that fixes them, the preamble that fixes the header; into memory or a file.
+// Plans to bytes: the parts, the header that fixes them, the preamble that fixes the header; into
+// memory or a file.
 #include "runtime/Plan/PlanFile.h"
 
 #include <cerrno>
@@ -15,7 +16,8 @@
 namespace vime::plan {
 namespace {
 
-/// A file that is not laid out in memory as a whole: pieces in order, each behind the zeros that align it.
+/// A file that is not laid out in memory as a whole: pieces in order, each behind the zeros that
+/// align it.
 struct Image {
   PlanParts parts;
   std::string head; // preamble and header
@@ -36,37 +38,42 @@ struct Image {
   }
 };
 
-std::vector<flatbuffers::Offset<file::Family>> encodeFamilies(flatbuffers::FlatBufferBuilder &builder,
-                                                              std::uint32_t families) {
+std::vector<flatbuffers::Offset<file::Family>>
+encodeFamilies(flatbuffers::FlatBufferBuilder &builder, std::uint32_t families) {
   std::vector<flatbuffers::Offset<file::Family>> tables;
-  for (int family = static_cast<int>(Family::Compute); family <= static_cast<int>(Family::Control); ++family)
+  for (int family = static_cast<int>(Family::Compute); family <= static_cast<int>(Family::Control);
+       ++family)
     if (families >> family & 1) {
       const auto name = builder.CreateString(nameOf(static_cast<Family>(family)));
-      tables.push_back(file::CreateFamily(builder, name, static_cast<std::uint8_t>(family), kFamilyVersion));
+      tables.push_back(
+          file::CreateFamily(builder, name, static_cast<std::uint8_t>(family), kFamilyVersion));
     }
   return tables;
 }
 
-flatbuffers::DetachedBuffer encodeHeader(const Plan &plan, const std::vector<file::Part> &directory) {
+flatbuffers::DetachedBuffer encodeHeader(const Plan &plan,
+                                         const std::vector<file::Part> &directory) {
   flatbuffers::FlatBufferBuilder builder(1024 + directory.size() * sizeof(file::Part));
   const Hash128 jobHash = hashOf(plan.job);
   const file::Hash job(jobHash[0], jobHash[1]);
   const auto compiler = builder.CreateString(plan.compiler);
   const auto families = builder.CreateVector(encodeFamilies(builder, familiesOf(plan.programs)));
   const auto parts = builder.CreateVectorOfStructs(directory);
-  file::FinishHeaderBuffer(builder,
-                           file::CreateHeader(builder, kFormatVersion, compiler, &job, families, parts));
+  file::FinishHeaderBuffer(
+      builder, file::CreateHeader(builder, kFormatVersion, compiler, &job, families, parts));
   return builder.Release();
 }
 
 /// Offsets follow the header, whose length does not depend on them.
-std::vector<file::Part> directoryOf(const PlanParts &parts, const std::vector<Hash128> &hashes, std::uint64_t begin) {
+std::vector<file::Part> directoryOf(const PlanParts &parts, const std::vector<Hash128> &hashes,
+                                    std::uint64_t begin) {
   std::vector<file::Part> directory;
   directory.reserve(parts.parts.size());
   for (std::size_t part = 0; part < parts.parts.size(); ++part) {
     const auto &[kind, index, bytes] = parts.parts[part];
     const file::Hash hash(hashes[part][0], hashes[part][1]);
-    directory.emplace_back(static_cast<std::uint32_t>(kind), index, begin, bytes.size(), hash, isRequired(kind), 0);
+    directory.emplace_back(static_cast<std::uint32_t>(kind), index, begin, bytes.size(), hash,
+                           isRequired(kind), 0);
     begin = alignPart(begin + bytes.size());
   }
   return directory;
@@ -95,7 +102,8 @@ Image makeImage(const Plan &plan) {
 }
 
 Status fileError(const std::string &path, const char *what) {
-  return Status(StatusCode::File, "cannot " + std::string(what) + " `" + path + "`: " + std::strerror(errno));
+  return Status(StatusCode::File,
+                "cannot " + std::string(what) + " `" + path + "`: " + std::strerror(errno));
 }
 
 bool writeAll(int descriptor, std::string_view bytes) {
@@ -152,7 +160,8 @@ Status writeInPlace(const Image &image, const std::string &path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0)
     return fileError(path, "write");
-  const bool written = image.emit([&](std::string_view bytes) { return writeAll(descriptor, bytes); });
+  const bool written =
+      image.emit([&](std::string_view bytes) { return writeAll(descriptor, bytes); });
   Status status = written ? Status() : fileError(path, "write");
   ::close(descriptor);
   return status;
@@ -184,7 +193,8 @@ Status writePlan(const Plan &plan, const std::string &path) {
     return Status(StatusCode::Internal, "internal error: " + status.message());
   const Image image = makeImage(plan);
   struct stat existing;
-  if (::stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode) && !S_ISDIR(existing.st_mode))
+  if (::stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode) &&
+      !S_ISDIR(existing.st_mode))
     return writeInPlace(image, path);
   const std::string target = resolved(path);
   TemporaryFile file(target);

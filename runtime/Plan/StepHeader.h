@@ -1,7 +1,9 @@
-// The step header: the decision `@step`, made by the coordinator, sent to every rank before it is used.
+// The step header: the decision `@step`, made by the coordinator, sent to every rank before it is
+// used.
 //
-// Lies in a plan buffer of `StepHeader::bytes(microbatches)` bytes; the token count of each microbatch follows the fixed
-// part. Bytes on the wire, loss scales and skipped work come from here and from nowhere else.
+// Lies in a plan buffer of `StepHeader::bytes(microbatches)` bytes; the token count of each
+// microbatch follows the fixed part. Bytes on the wire, loss scales and skipped work come from here
+// and from nowhere else.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +15,7 @@ struct StepHeader {
   std::uint64_t step;         // 0-based
   std::uint32_t microbatches; // of this step
   std::uint32_t reserved;     // zero
-  double denominator;         // tokens with a label in the whole step: losses and gradients are divided by it
+  double denominator;         // labelled tokens of the step; divides losses and gradients
   double learningRate;        // of this step
 
   /// Tokens of each microbatch, `microbatches` of them.
@@ -32,7 +34,8 @@ struct StepScalars {
   double clipFactor;   // min(1, clip / (norm + 1e-6)); the optimizer multiplies gradients by it
 };
 
-/// What `measure` and `export_shard` write on each rank and the coordinator gathers. Counters of the current step.
+/// What `measure` and `export_shard` write on each rank and the coordinator gathers. Counters of
+/// the current step.
 struct RankStats {
   std::uint64_t computeNanoseconds; // busy in compute actions
   std::uint64_t stepNanoseconds;    // wall time of the step on this rank

@@ -1,5 +1,5 @@
-// Damaged files: every flipped byte, every flipped bit and every truncation of a plan is refused with one sentence, by
-// whoever reads it whole and by every rank whose part it hits.
+// Damaged files: every flipped byte, every flipped bit and every truncation of a plan is refused
+// with one sentence, by whoever reads it whole and by every rank whose part it hits.
 #include <set>
 
 #include <gmock/gmock.h>
@@ -27,7 +27,8 @@ std::set<std::size_t> bytesNotReadBy(std::uint32_t rank, const std::string &byte
     const bool perRank = kind == Program || kind == Actions || kind == Operands || kind == Layout;
     const bool unread = kind == Job || kind == Tensors || kind == Predictions || kind == Origins;
     if (unread || (perRank && part->index() != rank))
-      for (std::uint64_t byte = part->offset(); byte < alignPart(part->offset() + part->length()); ++byte)
+      for (std::uint64_t byte = part->offset(); byte < alignPart(part->offset() + part->length());
+           ++byte)
         result.insert(byte);
   }
   return result;
@@ -36,7 +37,9 @@ std::set<std::size_t> bytesNotReadBy(std::uint32_t rank, const std::string &byte
 void expectRefused(const Status &status, std::size_t where) {
   ASSERT_EQ(status.code(), StatusCode::Unacceptable) << "byte " << where;
   const std::string &sentence = status.message();
-  ASSERT_FALSE(sentence.empty() || sentence.back() == '.' || sentence.find('\n') != std::string::npos) << sentence;
+  ASSERT_FALSE(sentence.empty() || sentence.back() == '.' ||
+               sentence.find('\n') != std::string::npos)
+      << sentence;
 }
 
 TEST(Damage, EveryFlippedByteAndBitIsSeen) {
@@ -70,12 +73,15 @@ TEST(Damage, EveryTruncationIsSeen) {
 
 TEST(Damage, TheSentenceSaysWhat) {
   const std::string bytes = serializePlan(smallPlan());
-  const auto sentence = [](std::string_view damaged) { return parsePlan(damaged).status().message(); };
+  const auto sentence = [](std::string_view damaged) {
+    return parsePlan(damaged).status().message();
+  };
   EXPECT_EQ(sentence(""), "this is not a plan: it does not begin with `VIME`");
   EXPECT_EQ(sentence("version: 1\n"), "this is not a plan: it does not begin with `VIME`");
   EXPECT_EQ(sentence("VIME"), "the plan is cut off: it has 4 bytes, fewer than its preamble");
   EXPECT_EQ(sentence(std::string_view(bytes).substr(0, 1000)),
-            "the plan is cut off or damaged: it has 1000 bytes and says " + std::to_string(bytes.size()));
+            "the plan is cut off or damaged: it has 1000 bytes and says " +
+                std::to_string(bytes.size()));
   std::string newer = bytes;
   newer[4] = 2;
   EXPECT_EQ(sentence(newer), "the plan has container version 2, this program reads version 1");

@@ -13,8 +13,8 @@ ForgedFile ForgedFile::of(const Plan &plan) {
   ForgedFile file;
   const PlanParts cut = encodeParts(plan);
   for (const PartBytes &part : cut.parts)
-    file.parts.push_back({static_cast<std::uint32_t>(part.kind), part.index, std::string(part.bytes),
-                          isRequired(part.kind)});
+    file.parts.push_back({static_cast<std::uint32_t>(part.kind), part.index,
+                          std::string(part.bytes), isRequired(part.kind)});
   for (std::uint8_t family = 1; family <= static_cast<std::uint8_t>(Family::Control); ++family)
     if (familiesOf(plan.programs) >> family & 1)
       file.families.push_back({std::string(nameOf(static_cast<Family>(family))), family});
@@ -37,8 +37,8 @@ std::string ForgedFile::bytes() const {
     directory.clear();
     for (const ForgedPart &part : parts) {
       const Hash128 hash = hashOf(part.bytes);
-      directory.emplace_back(part.kind, part.index, offset, part.bytes.size(), file::Hash(hash[0], hash[1]),
-                             part.required, 0);
+      directory.emplace_back(part.kind, part.index, offset, part.bytes.size(),
+                             file::Hash(hash[0], hash[1]), part.required, 0);
       offset = alignPart(offset + part.bytes.size());
       if (part.kind == static_cast<std::uint32_t>(file::PartKind::Job))
         job = directory.back().hash();
@@ -51,8 +51,10 @@ std::string ForgedFile::bytes() const {
     const auto compiler = builder.CreateString("forged");
     const auto familyVector = builder.CreateVector(tables);
     const auto partVector = builder.CreateVectorOfStructs(directory);
-    file::FinishHeaderBuffer(builder, file::CreateHeader(builder, format, compiler, &job, familyVector, partVector));
-    return std::string(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
+    file::FinishHeaderBuffer(
+        builder, file::CreateHeader(builder, format, compiler, &job, familyVector, partVector));
+    return std::string(reinterpret_cast<const char *>(builder.GetBufferPointer()),
+                       builder.GetSize());
   };
   const auto pad = [](std::string &text) { text.resize(alignPart(text.size()), '\0'); };
   std::vector<file::Part> directory;
@@ -64,8 +66,12 @@ std::string ForgedFile::bytes() const {
     body += part.bytes;
     pad(body);
   }
-  const Preamble preamble{{'V', 'I', 'M', 'E'}, kContainerVersion,     sizeof(Preamble),
-                          table.size(),         hashOf(table),         planIdOf(directory),
+  const Preamble preamble{{'V', 'I', 'M', 'E'},
+                          kContainerVersion,
+                          sizeof(Preamble),
+                          table.size(),
+                          hashOf(table),
+                          planIdOf(directory),
                           sizeof(Preamble) + body.size()};
   return std::string(reinterpret_cast<const char *>(&preamble), sizeof preamble) + body;
 }

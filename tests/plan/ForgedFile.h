@@ -1,4 +1,5 @@
-// ForgedFile: a plan file with any parts and any header, its hashes right; what an attacker, or a later version, writes.
+// ForgedFile: a plan file with any parts and any header, its hashes right; what an attacker, or a
+// later version, writes.
 #pragma once
 
 #include <string>

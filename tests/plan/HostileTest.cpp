@@ -1,4 +1,5 @@
-// Files whose hashes are right and whose content is not: from a later version, or from somebody who means harm.
+// Files whose hashes are right and whose content is not: from a later version, or from somebody who
+// means harm.
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -43,7 +44,8 @@ TEST(Forged, AForgerThatChangesNothingWritesAPlan) {
 TEST(LaterVersion, FormatAndFamiliesAreNamed) {
   ForgedFile format = ForgedFile::of(smallPlan());
   format.format = 2;
-  EXPECT_EQ(parsePlan(format.bytes()).status().message(), "the plan has format version 2, this program reads version 1");
+  EXPECT_EQ(parsePlan(format.bytes()).status().message(),
+            "the plan has format version 2, this program reads version 1");
 
   ForgedFile family = ForgedFile::of(smallPlan());
   family.families.push_back({"rollout", 8});
@@ -84,8 +86,9 @@ TEST(Forged, PartsMustBeAllThereOnceAndInOrder) {
   };
   EXPECT_EQ(sentence([](ForgedFile &file) { std::swap(file.parts[2], file.parts[3]); }),
             "the plan is damaged: its parts are not in order");
-  EXPECT_EQ(sentence([](ForgedFile &file) { file.parts.insert(file.parts.begin(), file.parts.front()); }),
-            "the plan is damaged: its parts are not in order");
+  EXPECT_EQ(
+      sentence([](ForgedFile &file) { file.parts.insert(file.parts.begin(), file.parts.front()); }),
+      "the plan is damaged: its parts are not in order");
   EXPECT_EQ(sentence([](ForgedFile &file) { file.part(Layout, 1).index = 2; }),
             "the plan is damaged: it has no part `layout 1`");
   EXPECT_EQ(sentence([](ForgedFile &file) { file.part(Operands, 1).bytes.pop_back(); }),
@@ -113,19 +116,26 @@ TEST(OutOfRange, Common) {
       {"2 programs are bound to 3 ranks", [](Plan &p) { p.mesh.pipeline = 3; }},
       {"rank 1 has layout 2 of 2", [](Plan &p) { p.layoutOf[1] = 2; }},
       {"program 1 belongs to no rank", [](Plan &p) { p.programOf = {0, 0}; }},
-      {"program 1 has stage 2 of model 0, which does not exist", [](Plan &p) { p.programs[1].stages[0].stage = 2; }},
-      {"program 0 has stage 0 of model 1, which does not exist", [](Plan &p) { p.programs[0].stages[0].model = 1; }},
+      {"program 1 has stage 2 of model 0, which does not exist",
+       [](Plan &p) { p.programs[1].stages[0].stage = 2; }},
+      {"program 0 has stage 0 of model 1, which does not exist",
+       [](Plan &p) { p.programs[0].stages[0].model = 1; }},
       {"the root of group `stats` is member 2 of 2", [](Plan &p) { p.groups[3].root = 2; }},
-      {"flow, operation or type of group `step` is unknown", [](Plan &p) { p.groups[0].flow = Flow(6); }},
+      {"flow, operation or type of group `step` is unknown",
+       [](Plan &p) { p.groups[0].flow = Flow(6); }},
       {"flow, operation or type of group `step` is unknown",
        [](Plan &p) { p.groups[0].message.type = DataType(5); }},
       {"several groups are called `step`", [](Plan &p) { p.groups[1].name = "step"; }},
       {"group 2 has no legible name", [](Plan &p) { p.groups[2].name = "\x1b[2J"; }},
       {"group `norm` goes along unknown axes", [](Plan &p) { p.groups[2].axes = 16; }},
-      {"messages of group `norm` depend on a microbatch", [](Plan &p) { p.groups[2].message.perToken = 1; }},
-      {"connect round 0 cannot connect ranks 0 and 2", [](Plan &p) { p.connect[0].pairs[0] = {0, 2}; }},
-      {"connect round 0 cannot connect ranks 1 and 1", [](Plan &p) { p.connect[0].pairs[0] = {1, 1}; }},
-      {"connect round 0 cannot connect ranks 0 and 1", [](Plan &p) { p.connect[0].pairs.push_back({0, 1}); }},
+      {"messages of group `norm` depend on a microbatch",
+       [](Plan &p) { p.groups[2].message.perToken = 1; }},
+      {"connect round 0 cannot connect ranks 0 and 2",
+       [](Plan &p) { p.connect[0].pairs[0] = {0, 2}; }},
+      {"connect round 0 cannot connect ranks 1 and 1",
+       [](Plan &p) { p.connect[0].pairs[0] = {1, 1}; }},
+      {"connect round 0 cannot connect ranks 0 and 1",
+       [](Plan &p) { p.connect[0].pairs.push_back({0, 1}); }},
       {"origin 0 is of no action", [](Plan &p) { p.origins[0].opcode = 0; }},
       {"the plan's job is not UTF-8 text", [](Plan &p) { p.job = "caf\xe9"; }},
   });
@@ -134,29 +144,41 @@ TEST(OutOfRange, Common) {
 TEST(OutOfRange, ModelAndSettings) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   expectSentences({
-      {"family or type of model 0 is unknown", [](Plan &p) { p.models[0].config.family = ModelFamily(3); }},
-      {"stage 1 of model 0 does not continue the one before it", [](Plan &p) { p.models[0].stages[1].first = 0; }},
-      {"stage 1 of model 0 does not continue the one before it", [](Plan &p) { p.models[0].stages[1].end = 3; }},
-      {"stage 0 of model 0 does not continue the one before it", [](Plan &p) { p.models[0].stages[0].head = true; }},
-      {"the stages of model 0 have 2 of its 5 layers", [](Plan &p) { p.models[0].config.layers = 5; }},
+      {"family or type of model 0 is unknown",
+       [](Plan &p) { p.models[0].config.family = ModelFamily(3); }},
+      {"stage 1 of model 0 does not continue the one before it",
+       [](Plan &p) { p.models[0].stages[1].first = 0; }},
+      {"stage 1 of model 0 does not continue the one before it",
+       [](Plan &p) { p.models[0].stages[1].end = 3; }},
+      {"stage 0 of model 0 does not continue the one before it",
+       [](Plan &p) { p.models[0].stages[0].head = true; }},
+      {"the stages of model 0 have 2 of its 5 layers",
+       [](Plan &p) { p.models[0].config.layers = 5; }},
       {"a step of 0 microbatches", [](Plan &p) { p.data.microbatches = 0; }},
       {"a step of 4294967295 microbatches", [](Plan &p) { p.data.microbatches = ~0u; }},
       {"a microbatch of 4294967295 samples of 8 tokens", [](Plan &p) { p.data.samples = ~0u; }},
-      {"a setting of the optimizer is out of range", [=](Plan &p) { p.optimizer.learningRate = nan; }},
+      {"a setting of the optimizer is out of range",
+       [=](Plan &p) { p.optimizer.learningRate = nan; }},
       {"a setting of the optimizer is out of range", [](Plan &p) { p.optimizer.beta2 = 1; }},
       {"the longest wait for a peer is not a positive number of seconds",
        [](Plan &p) { p.limits.transferSeconds = 0; }},
       {"a prediction is out of range", [=](Plan &p) { p.predictions.bubble = nan; }},
       {"the name of the run, its export, its schedule or the compiler is not legible",
        [](Plan &p) { p.run.exportTo = std::string("a\0b", 3); }},
-      {"the text file has no legible name", [](Plan &p) { p.data.text = "\xed\xa0\x80"; }}, // a surrogate
+      {"the text file has no legible name",
+       [](Plan &p) { p.data.text = "\xed\xa0\x80"; }}, // a surrogate
   });
 }
 
 TEST(OutOfRange, SizesThatWouldOverflow) {
   EXPECT_EQ(sentenceAfter([](Plan &p) {
               ModelConfig &c = p.models[0].config;
-              c = {.layers = 1 << 16, .hidden = 1 << 20, .heads = 1, .kvHeads = 1, .headWidth = 1 << 20, .ffn = 1 << 22,
+              c = {.layers = 1 << 16,
+                   .hidden = 1 << 20,
+                   .heads = 1,
+                   .kvHeads = 1,
+                   .headWidth = 1 << 20,
+                   .ffn = 1 << 22,
                    .vocab = 1 << 24};
               p.models[0].stages = {{0, 1, true, false}, {1, 1 << 16, false, true}};
               p.data.samples = 1 << 16;
@@ -168,12 +190,16 @@ TEST(OutOfRange, Lanes) {
   expectSentences({
       {"rank 0 has 0 lanes", [](Plan &p) { p.programs[0].lanes.clear(); }},
       {"rank 0 has 65 lanes", [](Plan &p) { p.programs[0].lanes.resize(65); }},
-      {"rank 0: lane 0 (host lane) is of the wrong kind", [](Plan &p) { p.programs[0].lanes[0].kind = LaneKind::Host; }},
+      {"rank 0: lane 0 (host lane) is of the wrong kind",
+       [](Plan &p) { p.programs[0].lanes[0].kind = LaneKind::Host; }},
       {"rank 0: lane 1 (compute lane) is of the wrong kind",
        [](Plan &p) { p.programs[0].lanes[1].kind = LaneKind::Compute; }},
-      {"rank 0: lane 1 (? lane) is of the wrong kind", [](Plan &p) { p.programs[0].lanes[1].kind = LaneKind(8); }},
-      {"rank 0: lane 6 (group `4`) has no such group", [](Plan &p) { p.programs[0].lanes[6].group = 4; }},
-      {"rank 0: lane 7 (group `step`) exists twice", [](Plan &p) { p.programs[0].lanes[7].group = 0; }},
+      {"rank 0: lane 1 (? lane) is of the wrong kind",
+       [](Plan &p) { p.programs[0].lanes[1].kind = LaneKind(8); }},
+      {"rank 0: lane 6 (group `4`) has no such group",
+       [](Plan &p) { p.programs[0].lanes[6].group = 4; }},
+      {"rank 0: lane 7 (group `step`) exists twice",
+       [](Plan &p) { p.programs[0].lanes[7].group = 0; }},
       {"rank 0: lane 3 (channel `rank 0 → rank 1, forward`) exists twice",
        [](Plan &p) { p.programs[0].lanes[3].flow = Flow::Forward; }},
       {"rank 0: lane 2 (channel `rank 0 → rank 1, ?`) has an unknown flow or type",
@@ -190,12 +216,16 @@ TEST(OutOfRange, Lanes) {
 TEST(OutOfRange, Loops) {
   expectSentences({
       {"rank 0: loop 0 does not fit its program", [](Plan &p) { p.programs[0].loops[0].end = 24; }},
-      {"rank 0: loop 0 does not fit its program", [](Plan &p) { p.programs[0].loops[0].begin = 23; }},
-      {"rank 0: loop 0 does not fit its program", [](Plan &p) { p.programs[0].loops[0].trips = 0; }},
+      {"rank 0: loop 0 does not fit its program",
+       [](Plan &p) { p.programs[0].loops[0].begin = 23; }},
+      {"rank 0: loop 0 does not fit its program",
+       [](Plan &p) { p.programs[0].loops[0].trips = 0; }},
       {"rank 0: loop 0 does not fit its program",
        [](Plan &p) { p.programs[0].loops.push_back(p.programs[0].loops[0]); }},
-      {"rank 0: loop 0 has no place on the clock", [](Plan &p) { p.programs[0].loops[0].period = 0; }},
-      {"rank 0: loop 0 has no place on the clock", [](Plan &p) { p.programs[0].loops[0].start = -1; }},
+      {"rank 0: loop 0 has no place on the clock",
+       [](Plan &p) { p.programs[0].loops[0].period = 0; }},
+      {"rank 0: loop 0 has no place on the clock",
+       [](Plan &p) { p.programs[0].loops[0].start = -1; }},
       {"rank 0: loop 0 has no place on the clock",
        [](Plan &p) { p.programs[0].loops[0].period = std::numeric_limits<std::int64_t>::max(); }},
   });
@@ -212,19 +242,26 @@ TEST(OutOfRange, Actions) {
   };
   EXPECT_EQ(sentence([](Action &a) { a.lane = 9; }), "is on a lane of another kind");
   EXPECT_EQ(sentence([](Action &a) { a.lane = 1; }), "is on a lane of another kind");
-  EXPECT_EQ(sentence([](Action &a) { a.waits[3] = Wait::on(9, 1); }), "waits for a lane that its rank does not have");
-  EXPECT_EQ(sentence([](Action &a) { a.waits[0] = Wait::on(1, 0); }), "waits for a lane that its rank does not have");
-  EXPECT_EQ(sentence([](Action &a) { a.flags |= 64; }), "has an unknown flag or a condition that does not exist");
-  EXPECT_EQ(sentence([](Action &a) { a.guard = 1; }), "has an unknown flag or a condition that does not exist");
+  EXPECT_EQ(sentence([](Action &a) { a.waits[3] = Wait::on(9, 1); }),
+            "waits for a lane that its rank does not have");
+  EXPECT_EQ(sentence([](Action &a) { a.waits[0] = Wait::on(1, 0); }),
+            "waits for a lane that its rank does not have");
+  EXPECT_EQ(sentence([](Action &a) { a.flags |= 64; }),
+            "has an unknown flag or a condition that does not exist");
+  EXPECT_EQ(sentence([](Action &a) { a.guard = 1; }),
+            "has an unknown flag or a condition that does not exist");
   EXPECT_EQ(sentence([](Action &a) { a.immediate = 1; }), "has an immediate value without meaning");
   EXPECT_EQ(sentence([](Action &a) { a.operandCount = 6; }), "has the wrong number of operands");
   EXPECT_EQ(sentence([](Action &a) { a.operands = ~0u - 3; }), "has the wrong number of operands");
   EXPECT_EQ(sentence([](Action &a) { a.step = 1; }),
-            "rank 1: action 5 (forward, stage 1, microbatch 0 + iteration) is of a microbatch that no step has");
+            "rank 1: action 5 (forward, stage 1, microbatch 0 + iteration) is of a microbatch that "
+            "no step has");
   EXPECT_EQ(sentence([](Action &a) { a.stage = 1; }),
-            "rank 1: action 5 (forward, local stage 1, microbatch 0) is of a stage that its rank does not have");
-  EXPECT_EQ(sentence([](Action &a) { a.microbatch = 2; }),
-            "rank 1: action 5 (forward, stage 1, microbatch 2) is of a microbatch that no step has");
+            "rank 1: action 5 (forward, local stage 1, microbatch 0) is of a stage that its rank "
+            "does not have");
+  EXPECT_EQ(
+      sentence([](Action &a) { a.microbatch = 2; }),
+      "rank 1: action 5 (forward, stage 1, microbatch 2) is of a microbatch that no step has");
   expectSentences({
       {"rank 0: action 3 (broadcast `norm`) is not what its group does",
        [](Plan &p) { p.programs[0].actions[3].lane = 8; }},
@@ -250,15 +287,17 @@ TEST(OutOfRange, Layouts) {
   EXPECT_EQ(sentence([](Buffer &b) { b.tier = Tier(2); }), input + "is of an unknown kind or tier");
   EXPECT_EQ(sentence([](Buffer &b) { b.kind = BufferKind(20); }),
             "rank 1: buffer 11 (? of stage 1) is of an unknown kind or tier");
-  EXPECT_EQ(sentence([](Buffer &b) { b.stage = 1; }),
-            "rank 1: buffer 11 (input of local stage 1) belongs to a stage that its rank does not have");
+  EXPECT_EQ(
+      sentence([](Buffer &b) { b.stage = 1; }),
+      "rank 1: buffer 11 (input of local stage 1) belongs to a stage that its rank does not have");
   EXPECT_EQ(sentence([](Buffer &b) { b.stage = kNoStage; }),
             "rank 1: buffer 11 (input) belongs to a stage that its rank does not have");
   EXPECT_EQ(sentenceAfter([](Plan &p) { p.layouts[0].arena[1] = std::uint64_t{1} << 51; }),
             "rank 0 has an arena of 2251799813685248 bytes");
 }
 
-// No routine may be led past the end of a buffer: each buffer, made one byte smaller than its uses need, is refused.
+// No routine may be led past the end of a buffer: each buffer, made one byte smaller than its uses
+// need, is refused.
 TEST(OutOfRange, EveryBufferThatIsTooSmall) {
   const Plan plan = smallPlan({.exportTo = "model"});
   for (std::uint32_t rank = 0; rank < 2; ++rank)
@@ -267,7 +306,8 @@ TEST(OutOfRange, EveryBufferThatIsTooSmall) {
       smaller.layouts[rank].buffers[index].bytes -= 1;
       const Status status = checkPlan(smaller);
       EXPECT_EQ(status.code(), StatusCode::Unacceptable) << "rank " << rank << " buffer " << index;
-      EXPECT_THAT(status.message(), testing::HasSubstr("cannot take")) << "rank " << rank << " buffer " << index;
+      EXPECT_THAT(status.message(), testing::HasSubstr("cannot take"))
+          << "rank " << rank << " buffer " << index;
     }
 }
 
@@ -285,10 +325,12 @@ TEST(OutOfRange, EveryOperandOfTheWrongKind) {
   const Plan plan = smallPlan({.exportTo = "model"});
   for (std::uint32_t rank = 0; rank < 2; ++rank)
     for (const Action &action : plan.programs[rank].actions)
-      for (std::uint32_t entry = action.operands; entry < action.operands + action.operandCount; ++entry)
+      for (std::uint32_t entry = action.operands; entry < action.operands + action.operandCount;
+           ++entry)
         for (const std::uint32_t other : {kNoBuffer, kNoBuffer - 1, 1000u, 0u /* header */}) {
           const Family family = findSignature(action.opcode)->family;
-          const bool moves = family == Family::Transfer || family == Family::Collective; // these take any kind
+          const bool moves =
+              family == Family::Transfer || family == Family::Collective; // these take any kind
           if (plan.programs[rank].operands[entry] == other || (moves && other == 0))
             continue;
           Plan wrong = plan;
@@ -298,15 +340,17 @@ TEST(OutOfRange, EveryOperandOfTheWrongKind) {
         }
 }
 
-// Everything else a forger may write: any word of any part, hashes right. It is refused or it is another plan that can
-// be checked and written; it never crashes (run with VIME_SANITIZE=address,undefined to see more).
+// Everything else a forger may write: any word of any part, hashes right. It is refused or it is
+// another plan that can be checked and written; it never crashes (run with
+// VIME_SANITIZE=address,undefined to see more).
 TEST(Forged, AnyWordOfAnyPart) {
   ForgedFile file = ForgedFile::of(smallPlan());
   std::size_t refused = 0, taken = 0;
   for (ForgedPart &part : file.parts)
     for (std::size_t word = 0; word + 4 <= part.bytes.size(); word += 4) {
       const std::string kept = part.bytes.substr(word, 4);
-      for (const std::uint32_t value : {0u, 1u, 0xFFFFu, 0x10000u, 0x7FFFFFFFu, 0x80000000u, 0xFFFFFFFFu}) {
+      for (const std::uint32_t value :
+           {0u, 1u, 0xFFFFu, 0x10000u, 0x7FFFFFFFu, 0x80000000u, 0xFFFFFFFFu}) {
         if (std::memcmp(kept.data(), &value, 4) == 0)
           continue;
         part.bytes.replace(word, 4, reinterpret_cast<const char *>(&value), 4);

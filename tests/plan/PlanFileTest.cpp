@@ -1,4 +1,5 @@
-// Plans as files: what is written comes back, the same plan is the same bytes, files are replaced at once.
+// Plans as files: what is written comes back, the same plan is the same bytes, files are replaced
+// at once.
 #include "runtime/Plan/PlanFile.h"
 
 #include <filesystem>
@@ -27,7 +28,8 @@ protected:
   void TearDown() override { fs::remove_all(folder); }
   std::string path(const char *name = "plan.bin") const { return (folder / name).string(); }
   std::size_t filesInFolder() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
   }
 
   fs::path folder;
@@ -74,8 +76,8 @@ TEST_F(PlanFile, NoSuchRank) {
   EXPECT_EQ(none.status().message(), "the plan has 2 ranks, there is no rank 2");
 }
 
-// Canonical: if this number changes without a change of SmallPlan, plans have changed their bytes. Then raise
-// kFormatVersion unless no plan can be around.
+// Canonical: if this number changes without a change of SmallPlan, plans have changed their bytes.
+// Then raise kFormatVersion unless no plan can be around.
 TEST(PlanBytes, TheSamePlanIsTheSameBytesEverywhere) {
   EXPECT_EQ(toHex(planId(smallPlan())), "396752b85376be114f981d9d7b7d3a9d");
   EXPECT_EQ(serializePlan(smallPlan()), serializePlan(smallPlan()));
@@ -100,7 +102,8 @@ TEST(PlanBytes, IdSeesEverythingElse) {
   EXPECT_TRUE(changed([](Plan &p) { p.job += " "; }));
   EXPECT_TRUE(changed([](Plan &p) { p.run.seed = 8; }));
   EXPECT_TRUE(changed([](Plan &p) { p.programs[1].actions[3].time += 1; }));
-  EXPECT_TRUE(changed([](Plan &p) { std::swap(p.programs[0].operands[3], p.programs[0].operands[4]); }));
+  EXPECT_TRUE(
+      changed([](Plan &p) { std::swap(p.programs[0].operands[3], p.programs[0].operands[4]); }));
   EXPECT_TRUE(changed([](Plan &p) { p.programs[0].lanes[2].slots = 3; }));
   EXPECT_TRUE(changed([](Plan &p) { p.layouts[1].buffers[2].count = 3; }));
   EXPECT_TRUE(changed([](Plan &p) { p.connect.clear(); }));
@@ -129,7 +132,8 @@ TEST_F(PlanFile, AFailureLeavesTheOldFile) {
 TEST_F(PlanFile, CannotBeWrittenWhereThereIsNoFolder) {
   const Status status = writePlan(smallPlan(), path("no/plan.bin"));
   EXPECT_EQ(status.code(), StatusCode::File);
-  EXPECT_EQ(status.message(), "cannot write `" + path("no/plan.bin") + "`: No such file or directory");
+  EXPECT_EQ(status.message(),
+            "cannot write `" + path("no/plan.bin") + "`: No such file or directory");
 }
 
 TEST_F(PlanFile, CannotReplaceAFolder) {
@@ -157,10 +161,11 @@ TEST_F(PlanFile, ALinkStaysALink) {
 TEST_F(PlanFile, WhatCannotBeReadIsAFileError) {
   EXPECT_EQ(readPlan(path("none")).status().code(), StatusCode::File);
   EXPECT_THAT(readPlan(path("none")).status().message(), HasSubstr("No such file or directory"));
-  EXPECT_EQ(readRankPlan(folder.string(), 0).status().message(), "cannot read `" + folder.string() +
-                                                                     "`: it is a directory");
+  EXPECT_EQ(readRankPlan(folder.string(), 0).status().message(),
+            "cannot read `" + folder.string() + "`: it is a directory");
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
-  EXPECT_THAT(readPlan(path("pipe")).status().message(), HasSubstr("not a regular file")); // and does not hang
+  EXPECT_THAT(readPlan(path("pipe")).status().message(),
+              HasSubstr("not a regular file")); // and does not hang
 }
 
 } // namespace

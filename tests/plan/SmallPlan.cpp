@@ -25,7 +25,12 @@ constexpr std::uint32_t extentOf(std::uint32_t bytes) { return kBufferAlignment 
 std::vector<Group> groups() {
   return {
       {"step", Flow::Control, Collective::Broadcast, 1, 0, {DataType::Byte, kHeaderBytes, 0}},
-      {"segments", Flow::Data, Collective::Broadcast, 1, 0, {DataType::Int32, extentOf(kSegmentBytes), 0}},
+      {"segments",
+       Flow::Data,
+       Collective::Broadcast,
+       1,
+       0,
+       {DataType::Int32, extentOf(kSegmentBytes), 0}},
       {"norm", Flow::Metrics, Collective::AllGather, 1, 0, {DataType::Float64, 8, 0}},
       {"stats", Flow::Metrics, Collective::Gather, 1, 0, {DataType::Byte, kRankStatsBytes, 0}},
   };
@@ -43,8 +48,10 @@ Lane whole(LaneKind kind, Flow flow, std::int32_t peer, DataType type, std::uint
 /// Reserves buffers one behind the other.
 class LayoutBuilder {
 public:
-  std::uint32_t add(BufferKind kind, std::uint64_t bytes, std::uint32_t count = 1, std::uint16_t stage = kNoStage) {
-    const std::uint64_t stride = (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+  std::uint32_t add(BufferKind kind, std::uint64_t bytes, std::uint32_t count = 1,
+                    std::uint16_t stage = kNoStage) {
+    const std::uint64_t stride =
+        (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
     layout.buffers.push_back({kind, Tier::Device, stage, count, bytes, stride, layout.arena[0]});
     layout.arena[0] += stride * count;
     return static_cast<std::uint32_t>(layout.buffers.size() - 1);
@@ -58,7 +65,8 @@ private:
   Layout layout;
 };
 
-/// Appends actions; a wait is the index of an action that stands before, or of one of the previous iteration.
+/// Appends actions; a wait is the index of an action that stands before, or of one of the previous
+/// iteration.
 class ProgramBuilder {
 public:
   explicit ProgramBuilder(std::vector<Lane> lanes) { program.lanes = std::move(lanes); }
@@ -68,9 +76,14 @@ public:
     bool previousIteration = false;
   };
 
-  std::uint32_t add(Opcode opcode, std::uint8_t lane, std::int32_t time, std::vector<std::uint32_t> operands,
-                    std::vector<On> waits = {}, std::uint32_t microbatch = 0, std::uint16_t immediate = 0) {
-    Action action{.opcode = code(opcode), .lane = lane, .time = time, .microbatch = microbatch, .immediate = immediate};
+  std::uint32_t add(Opcode opcode, std::uint8_t lane, std::int32_t time,
+                    std::vector<std::uint32_t> operands, std::vector<On> waits = {},
+                    std::uint32_t microbatch = 0, std::uint16_t immediate = 0) {
+    Action action{.opcode = code(opcode),
+                  .lane = lane,
+                  .time = time,
+                  .microbatch = microbatch,
+                  .immediate = immediate};
     action.operands = static_cast<std::uint32_t>(program.operands.size());
     action.operandCount = static_cast<std::uint16_t>(operands.size());
     program.operands.insert(program.operands.end(), operands.begin(), operands.end());
@@ -88,7 +101,8 @@ public:
     for (std::uint32_t action = 0; action < size(); ++action)
       for (std::size_t wait = 0; wait < waiting[action].size(); ++wait) {
         const On target = waiting[action][wait];
-        program.actions[action].waits[wait] = Wait::on(laneOf(target.action), distance(target, action));
+        program.actions[action].waits[wait] =
+            Wait::on(laneOf(target.action), distance(target, action));
         program.actions[target.action].flags |= kSignalled;
       }
     return std::move(program);
@@ -98,8 +112,9 @@ private:
   std::uint32_t size() const { return static_cast<std::uint32_t>(program.actions.size()); }
   int laneOf(std::uint32_t action) const { return program.actions[action].lane; }
   int countOnLane(int lane, std::uint32_t begin, std::uint32_t end) const {
-    return static_cast<int>(std::count_if(program.actions.begin() + begin, program.actions.begin() + end,
-                                          [lane](const Action &action) { return action.lane == lane; }));
+    return static_cast<int>(
+        std::count_if(program.actions.begin() + begin, program.actions.begin() + end,
+                      [lane](const Action &action) { return action.lane == lane; }));
   }
   /// Actions of the target's lane dispatched since the target, itself included.
   int distance(On target, std::uint32_t from) const {
@@ -135,36 +150,76 @@ Rank rankZero(const SmallPlanOptions &options) {
   const auto gradients = memory.ofStage(BufferKind::Gradients, 64);
   const auto moments = memory.ofStage(BufferKind::Moments, 128);
   const auto output = memory.ofStage(BufferKind::Output, kSequence * kBytesPerToken, 2);
-  const auto outputGradient = memory.ofStage(BufferKind::OutputGradient, kSequence * kBytesPerToken, 2);
+  const auto outputGradient =
+      memory.ofStage(BufferKind::OutputGradient, kSequence * kBytesPerToken, 2);
   const auto stash = memory.ofStage(BufferKind::Stash, 64, 2);
   const auto workspace = memory.add(BufferKind::Workspace, 64);
 
-  enum : std::uint8_t { compute, host, toForward, toData, fromBackward, fromMetrics, step, segment, norm, stat, io };
-  std::vector<Lane> lanes = {queue(LaneKind::Compute),
-                             queue(LaneKind::Host),
-                             boundary(LaneKind::Send, Flow::Forward, 1),
-                             whole(LaneKind::Send, Flow::Data, 1, DataType::Int32, extentOf(kTokenBytes)),
-                             boundary(LaneKind::Receive, Flow::Backward, 1),
-                             whole(LaneKind::Receive, Flow::Metrics, 1, DataType::Float64, extentOf(8)),
-                             groupLane(0),
-                             groupLane(1),
-                             groupLane(2),
-                             groupLane(3)};
+  enum : std::uint8_t {
+    compute,
+    host,
+    toForward,
+    toData,
+    fromBackward,
+    fromMetrics,
+    step,
+    segment,
+    norm,
+    stat,
+    io
+  };
+  std::vector<Lane> lanes = {
+      queue(LaneKind::Compute),
+      queue(LaneKind::Host),
+      boundary(LaneKind::Send, Flow::Forward, 1),
+      whole(LaneKind::Send, Flow::Data, 1, DataType::Int32, extentOf(kTokenBytes)),
+      boundary(LaneKind::Receive, Flow::Backward, 1),
+      whole(LaneKind::Receive, Flow::Metrics, 1, DataType::Float64, extentOf(8)),
+      groupLane(0),
+      groupLane(1),
+      groupLane(2),
+      groupLane(3)};
   if (!options.exportTo.empty())
     lanes.push_back(queue(LaneKind::Io));
 
-  // Indices in dispatch order; what reaches into the previous iteration names an action that comes later in the body.
-  enum : std::uint32_t { initialize, decide, load, step_, segments_, labels_, F0, sendF0, F1, sendF1, takeB0, B0, takeB1,
-                         B1, scale, square, norm_, clip, optimize, losses_, measure, stats_, report };
+  // Indices in dispatch order; what reaches into the previous iteration names an action that comes
+  // later in the body.
+  enum : std::uint32_t {
+    initialize,
+    decide,
+    load,
+    step_,
+    segments_,
+    labels_,
+    F0,
+    sendF0,
+    F1,
+    sendF1,
+    takeB0,
+    B0,
+    takeB1,
+    B1,
+    scale,
+    square,
+    norm_,
+    clip,
+    optimize,
+    losses_,
+    measure,
+    stats_,
+    report
+  };
   constexpr auto before = [](std::uint32_t action) { return ProgramBuilder::On{action, true}; };
-  const std::vector<std::uint32_t> forward = {header, segments, tokens, weights, stash, output, workspace};
-  const std::vector<std::uint32_t> backward = {header, segments, outputGradient, tokens,    weights,
-                                               stash,  gradients, kNoBuffer,     workspace};
+  const std::vector<std::uint32_t> forward = {header, segments, tokens,   weights,
+                                              stash,  output,   workspace};
+  const std::vector<std::uint32_t> backward = {header, segments,  outputGradient, tokens,   weights,
+                                               stash,  gradients, kNoBuffer,      workspace};
   ProgramBuilder program(lanes);
   program.add(Opcode::Initialize, compute, 0, {weights, moments});
   program.beginLoop(options.steps);
   program.add(Opcode::Decide, host, 0, {header}, {before(measure), before(step_)});
-  program.add(Opcode::Load, host, 1, {header, tokens, labels, segments}, {before(segments_), before(labels_)});
+  program.add(Opcode::Load, host, 1, {header, tokens, labels, segments},
+              {before(segments_), before(labels_)});
   program.add(Opcode::Broadcast, step, 2, {header}, {{decide}});
   program.add(Opcode::Broadcast, segment, 3, {segments}, {{load}});
   program.add(Opcode::Send, toData, 4, {labels}, {{load}});
@@ -184,11 +239,14 @@ Rank rankZero(const SmallPlanOptions &options) {
   program.add(Opcode::Receive, fromMetrics, 22, {losses}, {before(report)});
   program.add(Opcode::Measure, compute, 23, {stats}, {before(stats_)});
   program.add(Opcode::Gather, stat, 24, {stats, allStats}, {{measure}, before(report)});
-  program.add(Opcode::Report, host, 25, {header, losses, scalars, allStats}, {{losses_}, {measure}, {stats_}});
+  program.add(Opcode::Report, host, 25, {header, losses, scalars, allStats},
+              {{losses_}, {measure}, {stats_}});
   program.endLoop();
   if (!options.exportTo.empty()) {
-    const auto shard = program.add(Opcode::ExportShard, io, 0, {weights, stats}, {{optimize}, {stats_}});
-    const auto gather = program.add(Opcode::Gather, stat, 1, {stats, allStats}, {{shard}, {report}});
+    const auto shard =
+        program.add(Opcode::ExportShard, io, 0, {weights, stats}, {{optimize}, {stats_}});
+    const auto gather =
+        program.add(Opcode::Gather, stat, 1, {stats, allStats}, {{shard}, {report}});
     program.add(Opcode::ExportCommit, host, 2, {allStats}, {{gather}});
   }
   return {program.take(), memory.take()};
@@ -208,27 +266,63 @@ Rank rankOne(const SmallPlanOptions &options) {
   const auto gradients = memory.ofStage(BufferKind::Gradients, 64);
   const auto moments = memory.ofStage(BufferKind::Moments, 128);
   const auto input = memory.ofStage(BufferKind::Input, kSequence * kBytesPerToken, 2);
-  const auto inputGradient = memory.ofStage(BufferKind::InputGradient, kSequence * kBytesPerToken, 2);
+  const auto inputGradient =
+      memory.ofStage(BufferKind::InputGradient, kSequence * kBytesPerToken, 2);
   const auto stash = memory.ofStage(BufferKind::Stash, 64, 1);
   const auto workspace = memory.add(BufferKind::Workspace, 64);
 
-  enum : std::uint8_t { compute, toBackward, toMetrics, fromForward, fromData, step, segment, norm, stat, io };
-  std::vector<Lane> lanes = {queue(LaneKind::Compute),
-                             boundary(LaneKind::Send, Flow::Backward, -1),
-                             whole(LaneKind::Send, Flow::Metrics, 0, DataType::Float64, extentOf(8)),
-                             boundary(LaneKind::Receive, Flow::Forward, -1),
-                             whole(LaneKind::Receive, Flow::Data, 0, DataType::Int32, extentOf(kTokenBytes)),
-                             groupLane(0),
-                             groupLane(1),
-                             groupLane(2),
-                             groupLane(3)};
+  enum : std::uint8_t {
+    compute,
+    toBackward,
+    toMetrics,
+    fromForward,
+    fromData,
+    step,
+    segment,
+    norm,
+    stat,
+    io
+  };
+  std::vector<Lane> lanes = {
+      queue(LaneKind::Compute),
+      boundary(LaneKind::Send, Flow::Backward, -1),
+      whole(LaneKind::Send, Flow::Metrics, 0, DataType::Float64, extentOf(8)),
+      boundary(LaneKind::Receive, Flow::Forward, -1),
+      whole(LaneKind::Receive, Flow::Data, 0, DataType::Int32, extentOf(kTokenBytes)),
+      groupLane(0),
+      groupLane(1),
+      groupLane(2),
+      groupLane(3)};
   if (!options.exportTo.empty())
     lanes.push_back(queue(LaneKind::Io));
 
-  enum : std::uint32_t { initialize, step_, segments_, labels_, takeF0, F0, L0, takeF1, B0, sendB0, F1, L1, B1, sendB1,
-                         scale, square, norm_, clip, optimize, losses_, measure, stats_ };
+  enum : std::uint32_t {
+    initialize,
+    step_,
+    segments_,
+    labels_,
+    takeF0,
+    F0,
+    L0,
+    takeF1,
+    B0,
+    sendB0,
+    F1,
+    L1,
+    B1,
+    sendB1,
+    scale,
+    square,
+    norm_,
+    clip,
+    optimize,
+    losses_,
+    measure,
+    stats_
+  };
   constexpr auto before = [](std::uint32_t action) { return ProgramBuilder::On{action, true}; };
-  const std::vector<std::uint32_t> forward = {header, segments, input, weights, stash, kNoBuffer, workspace};
+  const std::vector<std::uint32_t> forward = {header, segments,  input,    weights,
+                                              stash,  kNoBuffer, workspace};
   const std::vector<std::uint32_t> loss = {header, segments, labels, stash, losses};
   const std::vector<std::uint32_t> backward = {header, segments,  kNoBuffer,     input,    weights,
                                                stash,  gradients, inputGradient, workspace};
@@ -258,7 +352,8 @@ Rank rankOne(const SmallPlanOptions &options) {
   program.add(Opcode::Gather, stat, 24, {stats, kNoBuffer}, {{measure}});
   program.endLoop();
   if (!options.exportTo.empty()) {
-    const auto shard = program.add(Opcode::ExportShard, io, 0, {weights, stats}, {{optimize}, {stats_}});
+    const auto shard =
+        program.add(Opcode::ExportShard, io, 0, {weights, stats}, {{optimize}, {stats_}});
     program.add(Opcode::Gather, stat, 1, {stats, kNoBuffer}, {{shard}});
   }
   Rank rank{program.take(), memory.take()};

@@ -1,11 +1,12 @@
-// SmallPlan: a whole plan, made by hand, that keeps every rule: 2 ranks, 1F1B, 2 microbatches of 8 tokens, null stages.
+// SmallPlan: a whole plan, made by hand, that keeps every rule: 2 ranks, 1F1B, 2 microbatches of 8
+// tokens, null stages.
 //
 //   plan::Plan plan = smallPlan();                      // 3 steps
 //   plan::Plan plan = smallPlan({.exportTo = "model"}); // and an export behind them
 //   plan.programs[1].actions[indexOf(plan, 1, "backward, stage 1, microbatch 1")].waits = {};
 //
-// Times are written down as a table that a person can follow (SmallPlan.cpp); waits are counted from the names of what
-// they wait for.
+// Times are written down as a table that a person can follow (SmallPlan.cpp); waits are counted
+// from the names of what they wait for.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,8 @@ struct SmallPlanOptions {
 
 plan::Plan smallPlan(const SmallPlanOptions &options = {});
 
-/// The first action of a rank with this description (runtime/Plan/Describe.h); aborts if there is none.
+/// The first action of a rank with this description (runtime/Plan/Describe.h); aborts if there is
+/// none.
 std::uint32_t indexOf(const plan::Plan &plan, std::uint32_t rank, std::string_view description);
 
 } // namespace vime
