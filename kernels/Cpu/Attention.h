@@ -29,17 +29,27 @@ VIME_INLINE Vector<T> visible(std::int64_t lag, int v, Vector<T> shown, Vector<T
 template <typename T>
 void copyRows(std::int64_t rows, std::int64_t columns, RowMajor<const T> from, RowMajor<T> to) {
   for (std::int64_t row = 0; row < rows; ++row)
-    __builtin_memcpy(to.data + row * to.stride, from.data + row * from.stride,
-                     std::size_t(columns) * sizeof(T));
+    for (std::int64_t column = 0; column < columns; column += kWidth<T>) {
+      const int present = int(minimum(columns - column, kWidth<T>));
+      storeFirst(to.data + row * to.stride + column,
+                 loadFirst(from.data + row * from.stride + column, present), present);
+    }
 }
 
 template <typename T> RowMajor<T> rowsFrom(RowMajor<T> matrix, std::int64_t row) {
   return {matrix.data + row * matrix.stride, matrix.stride};
 }
 
-/// The factor of scores.
-template <typename T> T scoreScale(const Attention &attention) {
-  return T(1) / squareRoot(T(attention.headWidth));
-}
+inline constexpr double kLog2E = 1.44269504088896340736;
+
+/// Factors of scores. Weights are powers of two: exp(scale · s - m) = 2^(binary · s - m · log2 e).
+template <typename T> struct ScoreScale {
+  T natural; // 1 / sqrt(width)
+  T binary;  // log2 e / sqrt(width)
+
+  explicit ScoreScale(const Attention &attention)
+      : natural(T(1 / squareRoot(double(attention.headWidth)))),
+        binary(T(kLog2E / squareRoot(double(attention.headWidth)))) {}
+};
 
 } // namespace vime::ISA

@@ -19,7 +19,7 @@ constexpr std::int64_t kKeyTile = 256; // a multiple of kDepthChunk, so that chu
 template <typename T> struct Head {
   std::int64_t tokens;
   std::int64_t width;
-  T scale;
+  ScoreScale<T> scale;
   RowMajor<T> queries;
   RowMajor<const T> out, dOut;
   const T *lse;
@@ -57,7 +57,7 @@ template <typename T> struct Areas {
 
 /// What the softmax backward needs of each query of a block.
 template <typename T> struct QueryFacts {
-  T lse[kQueryBlock];
+  T lse[kQueryBlock];   // in powers of two
   T delta[kQueryBlock]; // sum over the width of dOut · out
 };
 
@@ -82,7 +82,7 @@ void packBlock(const Head<T> &head, Block<T> block, const Areas<T> &areas, Query
   packPanels<T, 2>(head.width, block.count, out.data, 1, out.stride, areas.outColumns);
   for (int query = 0; query < kQueryBlock; ++query) {
     const bool exists = query < block.count;
-    facts.lse[query] = exists ? head.lse[(block.first + query) * head.lseStride] : T(0);
+    facts.lse[query] = exists ? head.lse[(block.first + query) * head.lseStride] * T(kLog2E) : T(0);
   }
   constexpr int kQueries = kQueryPanel<T>;
   for (int panel = 0; panel < block.count; panel += kQueries) {
@@ -101,19 +101,19 @@ void packBlock(const Head<T> &head, Block<T> block, const Areas<T> &areas, Query
 /// Scores become weights, gradients of weights become gradients of scores; 0 where masked.
 /// `lag`: how far the first of these keys is after the first query (negative: before).
 template <typename T>
-VIME_INLINE void softmaxBackward(std::int64_t keys, std::int64_t lag, T scale, const T *lse,
-                                 const T *delta, T *weights, T *dScores) {
+VIME_INLINE void softmaxBackward(std::int64_t keys, std::int64_t lag, ScoreScale<T> scale,
+                                 const T *lse, const T *delta, T *weights, T *dScores) {
 #pragma GCC unroll 2
   for (int v = 0; v < 2; ++v) {
     const Vector<T> logSum = load(lse + v * kWidth<T>), mean = load(delta + v * kWidth<T>);
     for (std::int64_t key = 0; key < keys; ++key) {
       T *weightPlace = weights + key * kQueryBlock + v * kWidth<T>;
       T *scorePlace = dScores + key * kQueryBlock + v * kWidth<T>;
-      Vector<T> weight = exponential(fma(load(weightPlace), broadcast(scale), -logSum));
+      Vector<T> weight = exponential2(fma(load(weightPlace), broadcast(scale.binary), -logSum));
       if (lag + key > 0)
         weight = visible<T>(lag + key, v, weight, Vector<T>{});
       store(weightPlace, weight);
-      store(scorePlace, weight * (load(scorePlace) - mean) * scale);
+      store(scorePlace, weight * (load(scorePlace) - mean) * scale.natural);
     }
   }
 }
@@ -205,7 +205,7 @@ void visitGroup(const Attention &attention, std::int64_t start, std::int64_t tok
   for (std::int32_t head = keyHead * group; head < (keyHead + 1) * group; ++head) {
     const Head<T> one{.tokens = tokens,
                       .width = width,
-                      .scale = scoreScale<T>(attention),
+                      .scale = ScoreScale<T>(attention),
                       .queries = {rowOf<T>(qkv, start) + head * width, qkv.stride},
                       .out = {rowOf<T>(out, start) + head * width, out.stride},
                       .dOut = {rowOf<T>(dOut, start) + head * width, dOut.stride},

@@ -12,7 +12,7 @@ namespace {
 template <typename T> struct Head {
   std::int64_t tokens;
   std::int64_t width;
-  T scale;
+  ScoreScale<T> scale;
   RowMajor<const T> queries;
   RowMajor<T> out;
   T *lse;
@@ -50,7 +50,7 @@ VIME_INLINE void largestScores(const T *scores, std::int64_t keys, std::int64_t 
     }
 }
 
-/// Scores become weights, exp(scale · (score - largest)) or 0; returns their sums per query, added
+/// Scores become weights, 2^(scale · (score - largest)) or 0; returns their sums per query, added
 /// in 4 lanes of keys (key mod 4) and a fixed tree.
 template <typename T>
 VIME_INLINE void weigh(T *scores, std::int64_t keys, std::int64_t diagonal, T scale,
@@ -61,7 +61,7 @@ VIME_INLINE void weigh(T *scores, std::int64_t keys, std::int64_t diagonal, T sc
     Vector<T> lanes[4] = {};
     const auto weighKey = [&](std::int64_t key, Vector<T> &lane) {
       T *place = scores + key * kQueryPanel<T> + v * kWidth<T>;
-      Vector<T> weight = exponential(fma(load(place), broadcast(scale), offset));
+      Vector<T> weight = exponential2(fma(load(place), broadcast(scale), offset));
       if (key > diagonal)
         weight = visible<T>(key - diagonal, v, weight, Vector<T>{});
       store(place, weight);
@@ -105,7 +105,7 @@ void writeLogSums(const Head<T> &head, std::int64_t first, int queries, const Ve
     store(largest + v * kWidth<T>, top[v]);
   }
   for (int query = 0; query < kQueryPanel<T>; ++query)
-    logSums[query] = fma(largest[query], head.scale, logarithm(logSums[query]));
+    logSums[query] = fma(largest[query], head.scale.natural, logarithm(logSums[query]));
   for (int query = 0; query < queries; ++query)
     head.lse[(first + query) * head.lseStride] = logSums[query];
 }
@@ -122,7 +122,7 @@ void attendPanel(const Head<T> &head, std::int64_t first, const Areas<T> &areas)
                  nullptr);
   Vector<T> top[2], sum[2];
   largestScores(areas.scores, keys, first, top);
-  weigh(areas.scores, keys, first, head.scale, top, sum);
+  weigh(areas.scores, keys, first, head.scale.binary, top, sum);
   multiply<T, 2>({head.width, kQueries, keys}, {areas.values, 1, head.width},
                  packedPanels<T, 2>(areas.scores, keys), {}, {areas.sums, kQueries}, nullptr);
   writeLogSums(head, first, queries, top, sum);
@@ -149,7 +149,7 @@ void CpuKernels<T>::attentionForward(const Attention &attention, const Segments 
       for (std::int32_t head = keyHead * group; head < (keyHead + 1) * group; ++head) {
         const Head<T> one{.tokens = tokens,
                           .width = width,
-                          .scale = scoreScale<T>(attention),
+                          .scale = ScoreScale<T>(attention),
                           .queries = {rowOf<T>(qkv, start) + head * width, qkv.stride},
                           .out = {rowOf<T>(out, start) + head * width, out.stride},
                           .lse = static_cast<T *>(lse) + start * attention.heads + head,
