@@ -1,0 +1,134 @@
+// A whole plan, from its bytes to its last step, with ranks as threads.
+#include "runtime/Exec/LocalRun.h"
+
+#include <fstream>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/Exec/CheckRun.h"
+#include "runtime/Plan/PlanFile.h"
+#include "tests/exec/SmallJob.h"
+
+namespace vime {
+namespace {
+
+using testing::HasSubstr;
+
+class Recorder final : public RunObserver {
+public:
+  void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) override {
+    records.push_back(record);
+    stats.assign(ranks.begin(), ranks.end());
+  }
+  void exported() override { ++exports; }
+  std::vector<StepRecord> records;
+  std::vector<plan::RankStats> stats; // of the last step
+  int exports = 0;
+};
+
+Status runJob(const SmallJob &job, Recorder &recorder) {
+  return runLocal(job.plan, plan::planId(job.plan),
+                  {.base = job.folder.string(), .edge = Arena::Edge::Guarded}, recorder);
+}
+
+TEST(LocalRun, EveryStepIsReported) {
+  const SmallJob job({.steps = 5});
+  Recorder recorder;
+  const Status status = runJob(job, recorder);
+  ASSERT_TRUE(status.ok()) << status.message();
+  ASSERT_EQ(recorder.records.size(), 5u);
+  for (std::uint64_t step = 0; step < 5; ++step) {
+    EXPECT_EQ(recorder.records[step].step, step);
+    EXPECT_EQ(recorder.records[step].tokens, 16u); // 2 microbatches of 8
+    EXPECT_EQ(recorder.records[step].loss, 0);     // null stages
+    EXPECT_EQ(recorder.records[step].learningRate, 1e-3);
+  }
+  ASSERT_EQ(recorder.stats.size(), 2u);
+  EXPECT_EQ(recorder.stats[0].actions, 22u); // of its loop body, from one `measure` to the next
+  EXPECT_EQ(recorder.stats[1].actions, 21u);
+  for (const plan::RankStats &rank : recorder.stats) {
+    EXPECT_GT(rank.stepNanoseconds, rank.computeNanoseconds);
+    EXPECT_GT(rank.computeNanoseconds, 0u);
+  }
+}
+
+TEST(LocalRun, AMissingTextNamesTheOptionThatHelps) {
+  SmallJob job;
+  job.plan.data.text = "nowhere.txt";
+  Recorder recorder;
+  const Status status = runJob(job, recorder);
+  EXPECT_EQ(status.code(), StatusCode::File);
+  EXPECT_THAT(status.message(), HasSubstr("nowhere.txt"));
+  EXPECT_THAT(
+      status.message(),
+      HasSubstr(
+          "\nhelp: paths of the job are relative to its folder; name that folder with `--base`"));
+}
+
+TEST(LocalRun, ATextThatChangedIsRefused) {
+  SmallJob job;
+  std::ofstream(job.folder / job.plan.data.text, std::ios::app) << "more";
+  Recorder recorder;
+  EXPECT_EQ(runJob(job, recorder).code(), StatusCode::Unacceptable);
+}
+
+TEST(LocalRun, APlanThatDiffersOnOneRankIsRefusedByName) {
+  SmallJob job;
+  // Rank 1 would take the first activation a tick later than rank 0 sends it: its own order stays
+  // right.
+  plan::Action &receive =
+      job.plan.programs[1]
+          .actions[indexOf(job.plan, 1, "receive forward from rank 0, stage 1, microbatch 0")];
+  plan::Action &labels =
+      job.plan.programs[1].actions[indexOf(job.plan, 1, "receive data from rank 0, labels")];
+  ASSERT_EQ(receive.time - labels.time, 2);
+  receive.time -= 1;
+  const auto expect = [](const Status &status) {
+    EXPECT_EQ(status.code(), StatusCode::Unacceptable);
+    EXPECT_THAT(status.message(),
+                HasSubstr("disagree about the times, bytes or types on rank 0 → rank 1, forward"));
+  };
+  Recorder recorder;
+  expect(runJob(job, recorder));
+  expect(checkRun(job.plan, {.base = job.folder.string()}));
+}
+
+TEST(LocalRun, AProgramOutOfOrderIsRefused) {
+  SmallJob job;
+  const std::uint32_t action = indexOf(job.plan, 1, "loss, stage 1, microbatch 0");
+  job.plan.programs[1].actions[action].time = 7; // as the forward before it
+  Recorder recorder;
+  const Status status = runJob(job, recorder);
+  EXPECT_EQ(status.code(), StatusCode::Unacceptable);
+  EXPECT_EQ(status.message(), "action 6 of rank 1, loss, stage 1, microbatch 0, breaks the plan's "
+                              "certificate: it stands at 8 of "
+                              "the clock, what is dispatched before it at 8");
+}
+
+TEST(LocalRun, ABodyLongerThanItsPeriodIsRefused) {
+  SmallJob job;
+  for (plan::Program &program : job.plan.programs)
+    program.loops[0].period = 20;
+  EXPECT_THAT(checkRun(job.plan, {.base = job.folder.string()}).message(),
+              HasSubstr("the times of loop 0 span 25, its period is 20"));
+}
+
+TEST(LocalRun, ARunThatNeedsMoreMemoryThanThereIsIsRefused) {
+  SmallJob job;
+  job.plan.layouts[0].arena[0] = std::uint64_t(1) << 50;
+  Recorder recorder;
+  const Status status = runJob(job, recorder);
+  EXPECT_EQ(status.code(), StatusCode::Unacceptable);
+  EXPECT_THAT(status.message(), HasSubstr("the 2 ranks of the plan need 1073741824 MiB together"));
+}
+
+TEST(CheckRun, AcceptsWhatRuns) {
+  const SmallJob job;
+  const Status status = checkRun(job.plan, {.base = job.folder.string()});
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
+} // namespace
+} // namespace vime
