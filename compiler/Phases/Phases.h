@@ -1,9 +1,11 @@
-// Phases: from a job to its plan, by way of the IR. What stands between two phases can be printed, edited and judged.
+// Phases: from a job to its plan, by way of the IR. What stands between two phases can be printed,
+// edited and judged.
 //
 //   Compiled compiled;
 //   Findings findings;
 //   if (!compileJob(*job, {.text = facts, .version = compilerVersion()}, compiled, findings))
-//     return compiled.internalError.empty() ? report(findings) : reportInternal(compiled.internalError);
+//     return compiled.internalError.empty() ? report(findings) :
+//     reportInternal(compiled.internalError);
 //   write(*compiled.plan);
 //
 // MLIR is not seen from here; who calls this is a plain translation unit.
@@ -53,8 +55,9 @@ struct Compiled {
   std::vector<PartTime> times;
 };
 
-/// False if the job leads to no plan: then the reasons are in `findings`, or in `internalError` or `fileError`.
-/// Memory of the IR is not given back: a compiler ends after it.
-bool compileJob(const Job &job, const CompileOptions &options, Compiled &compiled, Findings &findings);
+/// False if the job leads to no plan: then the reasons are in `findings`, or in `internalError` or
+/// `fileError`. Memory of the IR is not given back: a compiler ends after it.
+bool compileJob(const Job &job, const CompileOptions &options, Compiled &compiled,
+                Findings &findings);
 
 } // namespace vime

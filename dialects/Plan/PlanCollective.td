@@ -1,0 +1,7 @@
+// Calls of a group; the lane names it.
+
+class CollectiveOp<string mnemonic> : ActionOp<mnemonic, "verifyCollective">;
+
+def Plan_BroadcastOp : CollectiveOp<"broadcast"> { let summary = "from the root to all"; }
+def Plan_GatherOp : CollectiveOp<"gather"> { let summary = "from all to the root"; }
+def Plan_AllGatherOp : CollectiveOp<"all_gather"> { let summary = "from all to all, in member order"; }

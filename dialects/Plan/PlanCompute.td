@@ -1,0 +1,9 @@
+// Stage work on one microbatch.
+
+class ComputeOp<string mnemonic> : ActionOp<mnemonic, "verifyCompute">;
+
+def Plan_ForwardOp : ComputeOp<"forward"> { let summary = "activation in, activation out, stash kept"; }
+def Plan_LossOp : ComputeOp<"loss"> { let summary = "cross-entropy of the last stage; its gradient replaces the logits"; }
+def Plan_BackwardOp : ComputeOp<"backward"> { let summary = "input and weight gradients together"; }
+def Plan_BackwardInputOp : ComputeOp<"backward_input"> { let summary = "gradient of the input"; }
+def Plan_BackwardWeightOp : ComputeOp<"backward_weight"> { let summary = "gradient of the weights, added in ascending microbatch"; }

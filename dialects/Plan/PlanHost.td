@@ -1,0 +1,9 @@
+// Routines of the host and io lanes.
+
+class HostOp<string mnemonic> : ActionOp<mnemonic, "verifyHost">;
+
+def Plan_DecideOp : HostOp<"decide"> { let summary = "the coordinator writes the step header"; }
+def Plan_LoadOp : HostOp<"load"> { let summary = "the coordinator reads tokens, labels and segment offsets"; }
+def Plan_ReportOp : HostOp<"report"> { let summary = "the coordinator shows a step"; }
+def Plan_ExportShardOp : HostOp<"export_shard"> { let summary = "a rank writes the tensors of its stages"; }
+def Plan_ExportCommitOp : HostOp<"export_commit"> { let summary = "the coordinator makes the export visible"; }

@@ -1,0 +1,5 @@
+// Bytes from one buffer of a rank to another.
+
+class MoveOp<string mnemonic> : ActionOp<mnemonic, "verifyMove">;
+
+def Plan_CopyOp : MoveOp<"copy"> { let summary = "one buffer to another"; }

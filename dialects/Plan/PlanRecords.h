@@ -1,0 +1,211 @@
+// The fields of a plan's tables, and what the ops hold that have a body. See runtime/Plan/Plan.h
+// for their meaning.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dialects/Plan/ActionRecord.h"
+#include "runtime/Plan/Plan.h"
+
+namespace vime::ir {
+
+struct PlanHead {
+  std::string schedule, compiler;
+  bool operator==(const PlanHead &) const = default;
+};
+
+struct ProgramHead {
+  std::string name; // of the first rank that runs it
+  bool operator==(const ProgramHead &) const = default;
+};
+
+struct LayoutHead {
+  std::string name;
+  std::uint64_t device = 0, host = 0; // bytes of the arenas
+  bool operator==(const LayoutHead &) const = default;
+};
+
+struct LoopHead {
+  std::uint32_t id = 0, trips = 0;
+  std::int64_t start = 0, period = 0;
+  bool operator==(const LoopHead &) const = default;
+};
+
+struct RanksRecord {
+  std::vector<std::uint32_t> programs, layouts;
+  bool operator==(const RanksRecord &) const = default;
+};
+
+struct JobText {
+  std::vector<std::string> lines;
+  bool operator==(const JobText &) const = default;
+};
+
+/// Place of an opcode in plan::signatures(), so that it can be written as its name.
+enum class OpcodeWord : std::uint8_t {};
+template <> struct Words<OpcodeWord> {
+  static std::span<const std::string_view> all();
+};
+OpcodeWord wordOf(std::uint16_t opcode);
+std::uint16_t opcodeOf(OpcodeWord word);
+
+// ---- fields ----------------------------------------------------------------------------------------------------------
+
+template <typename Fields> void visitFields(Fields &fields, PlanHead &plan) {
+  fields.text("schedule", plan.schedule);
+  fields.text("compiler", plan.compiler);
+}
+template <typename Fields> void visitFields(Fields &fields, ProgramHead &program) {
+  fields.symbol("name", program.name);
+}
+template <typename Fields> void visitFields(Fields &fields, LayoutHead &layout) {
+  fields.symbol("name", layout.name);
+  fields.number("device", layout.device);
+  fields.number("host", layout.host);
+}
+template <typename Fields> void visitFields(Fields &fields, LoopHead &loop) {
+  fields.number("id", loop.id);
+  fields.number("trips", loop.trips);
+  fields.number("start", loop.start);
+  fields.number("period", loop.period);
+}
+template <typename Fields> void visitFields(Fields &fields, RanksRecord &ranks) {
+  fields.list("programs", ranks.programs);
+  fields.list("layouts", ranks.layouts);
+}
+template <typename Fields> void visitFields(Fields &fields, JobText &job) {
+  fields.list("lines", job.lines);
+}
+
+template <typename Fields> void visitFields(Fields &fields, plan::Mesh &mesh) {
+  fields.number("pp", mesh.pipeline);
+  fields.number("dp", mesh.data);
+  fields.number("cp", mesh.context);
+  fields.number("tp", mesh.tensor);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::Peer &peer) {
+  fields.leading("axis", peer.axis);
+  fields.flag("plus", peer.relative);
+  fields.leading("value", peer.value);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::Message &message) {
+  fields.leading("type", message.type);
+  fields.optional("fixed", message.fixed, 0u);
+  fields.optional("per_token", message.perToken, 0u);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::Group &group) {
+  fields.leading("name", group.name);
+  fields.word("flow", group.flow);
+  fields.word("operation", group.operation);
+  fields.number("axes", group.axes);
+  fields.number("root", group.root);
+  fields.record("message", group.message);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::ConnectRound &round) {
+  std::vector<ColonPair> pairs;
+  for (const auto &[low, high] : round.pairs)
+    pairs.push_back({low, high});
+  fields.list("pairs", pairs);
+  if constexpr (Fields::kReads) {
+    round.pairs.clear();
+    for (const auto &[low, high] : pairs)
+      round.pairs.push_back({low, high});
+  }
+}
+template <typename Fields> void visitFields(Fields &fields, plan::Lane &lane) {
+  fields.leading("kind", lane.kind);
+  if (lane.kind == plan::LaneKind::Group)
+    fields.number("group", lane.group);
+  if (lane.kind != plan::LaneKind::Send && lane.kind != plan::LaneKind::Receive)
+    return;
+  fields.word("flow", lane.flow);
+  fields.record("peer", lane.peer);
+  fields.record("message", lane.message);
+  fields.optional("slots", lane.slots, 0u);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::LocalStage &stage) {
+  fields.number("model", stage.model);
+  fields.number("stage", stage.stage);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::Buffer &buffer) {
+  fields.leading("kind", buffer.kind);
+  fields.optional("stage", buffer.stage, plan::kNoStage);
+  fields.word("tier", buffer.tier);
+  fields.number("count", buffer.count);
+  fields.number("bytes", buffer.bytes);
+  fields.number("stride", buffer.stride);
+  fields.number("offset", buffer.offset);
+}
+
+template <typename Fields> void visitFields(Fields &fields, StageRange &stage) {
+  fields.number("first", stage.first);
+  fields.number("end", stage.end);
+  fields.flag("embedding", stage.embedding);
+  fields.flag("head", stage.head);
+}
+template <typename Fields> void visitFields(Fields &fields, ModelConfig &config) {
+  fields.leading("family", config.family);
+  fields.word("type", config.type);
+  fields.number("layers", config.layers);
+  fields.optional("hidden", config.hidden, 0u);
+  fields.optional("heads", config.heads, 0u);
+  fields.optional("kv_heads", config.kvHeads, 0u);
+  fields.optional("head_width", config.headWidth, 0u);
+  fields.optional("ffn", config.ffn, 0u);
+  fields.optional("vocab", config.vocab, 0u);
+  fields.real("rope_theta", config.ropeTheta);
+  fields.real("norm_epsilon", config.normEpsilon);
+  fields.optional("forward_seconds", config.forwardSeconds, 0.0);
+  fields.optional("backward_input_seconds", config.backwardInputSeconds, 0.0);
+  fields.optional("backward_weight_seconds", config.backwardWeightSeconds, 0.0);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::Model &model) {
+  visitFields(fields, model.config);
+  fields.optional("checkpoint", model.checkpoint, std::string());
+  fields.list("stages", model.stages);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::DataSettings &data) {
+  fields.leading("text", data.text);
+  fields.number("bytes", data.textBytes);
+  fields.number("hash_low", data.textHash[0]);
+  fields.number("hash_high", data.textHash[1]);
+  fields.number("sequence", data.sequence);
+  fields.number("samples", data.samples);
+  fields.number("microbatches", data.microbatches);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::OptimizerSettings &optimizer) {
+  fields.real("learning_rate", optimizer.learningRate);
+  fields.real("beta1", optimizer.beta1);
+  fields.real("beta2", optimizer.beta2);
+  fields.real("epsilon", optimizer.epsilon);
+  fields.real("weight_decay", optimizer.weightDecay);
+  fields.real("clip", optimizer.clip);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::RunSettings &run) {
+  fields.leading("name", run.name);
+  fields.number("steps", run.steps);
+  fields.number("seed", run.seed);
+  fields.optional("export", run.exportTo, std::string());
+}
+template <typename Fields> void visitFields(Fields &fields, plan::Limits &limits) {
+  fields.real("transfer_seconds", limits.transferSeconds);
+  fields.number("memory_bytes", limits.memoryBytes);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::Predictions &predictions) {
+  fields.real("step_units", predictions.stepUnits);
+  fields.real("bubble", predictions.bubble);
+  fields.number("peak_live", predictions.peakLive);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::Origin &origin) {
+  OpcodeWord opcode = wordOf(origin.opcode);
+  fields.word("of", opcode);
+  fields.leading("key", origin.key);
+  fields.number("line", origin.line);
+  fields.number("column", origin.column);
+  fields.number("length", origin.length);
+  if constexpr (Fields::kReads)
+    origin.opcode = opcodeOf(opcode);
+}
+
+} // namespace vime::ir

@@ -1,0 +1,9 @@
+// What happens to a stage's parameters once a step, and at the start.
+
+class UpdateOp<string mnemonic> : ActionOp<mnemonic, "verifyUpdate">;
+
+def Plan_InitializeOp : UpdateOp<"initialize"> { let summary = "parameters and moments"; }
+def Plan_ScaleGradientsOp : UpdateOp<"scale_gradients"> { let summary = "by the header's denominator"; }
+def Plan_SquareNormOp : UpdateOp<"square_norm"> { let summary = "sums of squares of a stage's tensors"; }
+def Plan_ClipOp : UpdateOp<"clip"> { let summary = "the global norm in tensor order, and the factor"; }
+def Plan_OptimizeOp : UpdateOp<"optimize"> { let summary = "AdamW"; }

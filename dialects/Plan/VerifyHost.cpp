@@ -1,0 +1,15 @@
+// Host routines: nothing to choose.
+#include "dialects/Plan/ActionRecord.h"
+
+namespace vime::ir {
+
+mlir::LogicalResult verifyHost(mlir::Operation *op, const ActionRecord &record) {
+  if (mlir::failed(verifySignature(op, record)))
+    return mlir::failure();
+  if (record.action.immediate != 0)
+    return op->emitOpError("has immediate ")
+           << record.action.immediate << ", which means nothing here";
+  return mlir::success();
+}
+
+} // namespace vime::ir
