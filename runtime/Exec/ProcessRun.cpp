@@ -29,8 +29,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long ranks may take to stop by themselves once one has failed: they notice a lost peer
-/// within milliseconds, and what they say tells who was first.
+/// How long the others have to tell what happened once a rank lost a peer: the cause is seldom the
+/// first to arrive.
 constexpr std::chrono::milliseconds kGrace{1500};
 
 /// Where the ranks leave their addresses. Only this user may look into it; it is gone as soon as
@@ -191,7 +191,9 @@ private:
                  fmt::format("rank {} (process {}) ended with exit code {} and no word", child.rank,
                              child.process, WEXITSTATUS(status))));
     child.process = -1;
-    if (!outcome.status().ok() && deadline == Clock::time_point::max())
+    if (outcome.isCertain())
+      killAll();
+    else if (!outcome.status().ok() && deadline == Clock::time_point::max())
       deadline = Clock::now() + kGrace;
   }
 

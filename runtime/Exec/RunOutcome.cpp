@@ -30,6 +30,11 @@ void RunOutcome::interrupt() {
   interrupted = interrupted || closest == kNobody;
 }
 
+bool RunOutcome::isCertain() const {
+  const std::lock_guard lock(mutex);
+  return interrupted || closest <= Own;
+}
+
 Status RunOutcome::status() const {
   const std::lock_guard lock(mutex);
   return interrupted ? Status(StatusCode::Interrupted, "interrupted") : cause;
