@@ -6,71 +6,66 @@ using namespace plan;
 
 namespace {
 
-constexpr std::size_t kOpcodes = 32, kSpace = 0x800;
+using Shapes = std::array<std::array<AccessShape, 2>, kOpcodes>;
 
-struct Tables {
-  std::array<std::uint8_t, kSpace> index;
-  std::array<std::array<AccessShape, 2>, kOpcodes> shapes;
-
-  Tables() {
-    index.fill(kUnknownOpcode);
-    const auto all = signatures();
-    for (std::size_t position = 0; position < all.size(); ++position) {
-      index[code(all[position].opcode)] = static_cast<std::uint8_t>(position);
-      for (const bool special : {false, true})
-        shapes[position][special] = shapeOf(all[position], special);
-    }
+AccessShape::Operand useOf(const Signature &signature, const OperandSignature &operand, bool special) {
+  // Gradients are summed over microbatches, a workspace holds nothing: neither belongs to one.
+  const bool owned = signature.perMicrobatch && operand.name != "gradients" && operand.name != "workspace";
+  switch (operand.access) {
+  case Access::Read:
+    return {true, false, owned};
+  case Access::Write:
+    return {false, true, owned};
+  case Access::ReadWrite:
+    return {!(special && operand.name == "gradients"), true, owned};
+  case Access::RootReadOthersWrite:
+    return {special, !special, owned};
+  case Access::RootWrite:
+    return {false, special, owned};
   }
+  return {};
+}
 
-  static AccessShape::Operand useOf(const Signature &signature, const OperandSignature &operand, bool special) {
-    // Gradients are summed over microbatches, a workspace holds nothing: neither belongs to one.
-    const bool owned = signature.perMicrobatch && operand.name != "gradients" && operand.name != "workspace";
-    switch (operand.access) {
-    case Access::Read:
-      return {true, false, owned};
-    case Access::Write:
-      return {false, true, owned};
-    case Access::ReadWrite:
-      return {!(special && operand.name == "gradients"), true, owned};
-    case Access::RootReadOthersWrite:
-      return {special, !special, owned};
-    case Access::RootWrite:
-      return {false, special, owned};
-    }
-    return {};
-  }
+AccessShape shapeOf(const Signature &signature, bool special) {
+  AccessShape shape;
+  shape.count = static_cast<std::uint8_t>(signature.operands.size());
+  shape.movesBytes = signature.family == Family::Transfer || signature.family == Family::Collective;
+  shape.perMicrobatch = signature.perMicrobatch;
+  for (std::uint8_t operand = 0; operand < shape.count; ++operand)
+    shape.operands[operand] = useOf(signature, signature.operands[operand], special);
+  return shape;
+}
 
-  static AccessShape shapeOf(const Signature &signature, bool special) {
-    AccessShape shape;
-    shape.count = static_cast<std::uint8_t>(signature.operands.size());
-    shape.movesBytes = signature.family == Family::Transfer || signature.family == Family::Collective;
-    shape.perMicrobatch = signature.perMicrobatch;
-    for (std::uint8_t operand = 0; operand < shape.count; ++operand)
-      shape.operands[operand] = useOf(signature, signature.operands[operand], special);
-    return shape;
-  }
-};
+Shapes buildShapes() {
+  Shapes shapes;
+  for (const Signature &signature : signatures())
+    for (const bool special : {false, true})
+      shapes[opcodeIndex(signature.opcode)][special] = shapeOf(signature, special);
+  return shapes;
+}
 
-const Tables &tables() {
-  static const Tables kTables;
-  return kTables;
+const Shapes &accessShapes() {
+  static const Shapes kShapes = buildShapes();
+  return kShapes;
+}
+
+std::array<const Signature *, kOpcodes> buildSignatures() {
+  std::array<const Signature *, kOpcodes> table{};
+  for (const Signature &signature : signatures())
+    table[opcodeIndex(signature.opcode)] = &signature;
+  return table;
 }
 
 } // namespace
 
-std::uint8_t opcodeIndex(std::uint16_t opcode) {
-  static const Tables &kTables = tables();
-  return opcode < kSpace ? kTables.index[opcode] : kUnknownOpcode;
+const std::array<const Signature *, kOpcodes> &signatureTable() {
+  static const auto kTable = buildSignatures();
+  return kTable;
 }
 
 const Signature *signatureOf(std::uint16_t opcode) {
-  const std::uint8_t index = opcodeIndex(opcode);
-  return index == kUnknownOpcode ? nullptr : &signatures()[index];
-}
-
-const AccessShape &accessShape(std::uint8_t index, bool special) {
-  static const Tables &kTables = tables();
-  return kTables.shapes[index][special];
+  const Signature *signature = signatureTable()[opcodeIndex(opcode) % kOpcodes];
+  return signature && code(signature->opcode) == opcode ? signature : nullptr;
 }
 
 std::uint64_t fixedBytes(const ActionTable &table, const RankView &rank, const Action &action, std::uint8_t operand) {
@@ -86,8 +81,24 @@ std::uint64_t tokenBytes(const Plan &plan, const Message &message) {
   return message.fixed + tokens * message.perToken;
 }
 
-bool isRoot(const ActionTable &table, const RankView &rank, const Lane &lane) {
-  return table.plan().groups[lane.group].root == rank.rank;
+AccessReader::AccessReader(const ActionTable &table, const RankView &rank)
+    : table(table), rank(rank), shapes(accessShapes()) {
+  for (std::size_t index = 0; index < rank.program->lanes.size(); ++index) {
+    const Lane &lane = rank.program->lanes[index];
+    isRoot[index] = lane.kind == LaneKind::Group && table.plan().groups[lane.group].root == rank.rank;
+    movesSlot[index] = lane.kind != LaneKind::Group && lane.message.perToken != 0;
+  }
+}
+
+void AccessReader::moveBytes(const Action &action, SlotAccess &access) const {
+  const Buffer &moved = rank.layout->buffers[access.buffer];
+  const std::uint64_t bytes = fixedBytes(table, rank, action, access.operand);
+  const std::uint64_t stride = std::max<std::uint64_t>(moved.stride, 1), count = access.end - access.first;
+  const std::uint64_t touched = bytes / stride + (bytes % stride != 0);
+  const std::uint64_t whole = bytes < moved.bytes ? 0 : (bytes - moved.bytes) / stride + 1;
+  access.end = access.first + static_cast<std::uint32_t>(std::min(touched, count));
+  access.whole = access.first + static_cast<std::uint32_t>(std::min(whole, count));
+  access.perMicrobatch = false;
 }
 
 } // namespace vime::verify

@@ -7,6 +7,9 @@
 // As a second way that looks at no time, the graph itself is run (WaitCycle.h): one iteration of each segment suffices,
 // since no message leaves its iteration (C1), so edges between iterations only go forward.
 #include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -45,24 +48,37 @@ void contradict(const ActionTable &table, Verdict &verdict, int number, std::str
   verdict.to(finding, end);
 }
 
-/// Ascending bases within a segment.
-void judgeSegment(const ActionTable &table, const RankView &rank, const Segment &segment, Verdict &verdict) {
+/// Times of all entries in the order of ActionTable::dispatched(), so that two ends are compared side by side.
+using Times = std::vector<std::int64_t>;
+
+/// Ascending bases within a segment. `next`: where each lane goes on in `times`.
+void judgeSegment(const ActionTable &table, const RankView &rank, const Segment &segment, std::span<std::uint32_t> next,
+                  Times &times, Verdict &verdict) {
   if (segment.first == segment.end)
     return;
-  std::int64_t before = table.time(rank, segment.first);
-  for (std::uint32_t entry = segment.first + 1; entry < segment.end; ++entry) {
+  const std::int64_t first = table.time(rank, segment.first);
+  std::int64_t before = first - 1;
+  for (std::uint32_t entry = segment.first; entry < segment.end; ++entry) {
     const std::int64_t time = table.time(rank, entry);
     if (time <= before)
       contradict(table, verdict, 2, fmt::format("rank {} dispatches an action at time {} after one at time {}", rank.rank,
                                                 time, before),
                  rank, entry - 1, rank, entry);
-    before = time;
+    times[next[table.action(rank, entry).lane]++] = before = time;
   }
-  const std::int64_t span = before - table.time(rank, segment.first);
+  const std::int64_t span = before - first;
   if (segment.trips > 1 && span >= segment.period)
     contradict(table, verdict, 3, fmt::format("the body of loop {} spans {} ticks on rank {}, its period is {}",
                                               segment.loop, span, rank.rank, segment.period),
                rank, segment.end - 1, rank, segment.first);
+}
+
+void judgeRank(const ActionTable &table, const RankView &rank, Times &times, Verdict &verdict) {
+  std::array<std::uint32_t, Wait::kMaxLanes> next{};
+  for (std::uint32_t lane = 0; lane < rank.program->lanes.size(); ++lane)
+    next[lane] = table.lane(rank, lane).first;
+  for (const Segment &segment : rank.segments)
+    judgeSegment(table, rank, segment, next, times, verdict);
 }
 
 /// Each segment starts behind the last iteration of the one before.
@@ -85,11 +101,12 @@ void judgeOrder(const ActionTable &table, const RankView &rank, Verdict &verdict
 }
 
 /// One time at both ends; what follows a first difference would only repeat it.
-void judgeMeeting(const ActionTable &table, const LaneView &one, const LaneView &other, int number, Verdict &verdict) {
+void judgeMeeting(const ActionTable &table, const Times &times, const LaneView &one, const LaneView &other, int number,
+                  Verdict &verdict) {
   const RankView &rank = table.ranks()[one.rank], &peer = table.ranks()[other.rank];
   const auto mine = table.dispatched(one), its = table.dispatched(other);
   for (std::size_t k = 0; k < mine.size(); ++k) {
-    const std::int64_t here = table.time(rank, mine[k]), there = table.time(peer, its[k]);
+    const std::int64_t here = times[one.first + k], there = times[other.first + k];
     if (here == there)
       continue;
     const std::string what = fmt::format("{} {} of {}", number == 5 ? "message" : "call", k,
@@ -102,12 +119,12 @@ void judgeMeeting(const ActionTable &table, const LaneView &one, const LaneView 
 }
 
 /// Whether everything that meets is matched.
-bool judgeMeetings(const ActionTable &table, Verdict &verdict) {
+bool judgeMeetings(const ActionTable &table, const Times &times, Verdict &verdict) {
   bool all = true;
   for (const Channel &channel : table.channels()) {
     all = all && channel.matched;
     if (channel.matched)
-      judgeMeeting(table, table.lanes()[channel.sendLanes[0]], table.lanes()[channel.receiveLanes[0]], 5, verdict);
+      judgeMeeting(table, times, table.lanes()[channel.sendLanes[0]], table.lanes()[channel.receiveLanes[0]], 5, verdict);
   }
   for (std::size_t index = 0; index < table.groups().size(); ++index) {
     const GroupView &group = table.groups()[index];
@@ -115,7 +132,7 @@ bool judgeMeetings(const ActionTable &table, Verdict &verdict) {
     all = all && (group.matched || unused);
     if (group.matched)
       for (const std::uint32_t lane : group.lanes)
-        judgeMeeting(table, table.lanes()[table.lanes()[lane].partner], table.lanes()[lane], 6, verdict);
+        judgeMeeting(table, times, table.lanes()[table.lanes()[lane].partner], table.lanes()[lane], 6, verdict);
   }
   return all;
 }
@@ -138,12 +155,12 @@ void judgeGraph(const ActionTable &table, Verdict &verdict) {
 } // namespace
 
 void verifyClockIncreases(const ActionTable &table, Verdict &verdict) {
+  Times times(table.size());
   for (const RankView &rank : table.ranks()) {
-    for (const Segment &segment : rank.segments)
-      judgeSegment(table, rank, segment, verdict);
+    judgeRank(table, rank, times, verdict);
     judgeOrder(table, rank, verdict);
   }
-  if (loopsAgree(table, verdict) && judgeMeetings(table, verdict))
+  if (loopsAgree(table, verdict) && judgeMeetings(table, times, verdict))
     judgeGraph(table, verdict);
 }
 

@@ -60,18 +60,23 @@ std::vector<std::vector<std::uint32_t>> sharing(const RankView &rank, const std:
 
 class SharedUses {
 public:
-  SharedUses(const ActionTable &table, const RankView &rank, std::vector<std::vector<std::uint32_t>> shared,
+  SharedUses(const ActionTable &table, const RankView &rank, const std::vector<std::vector<std::uint32_t>> &shared,
              Verdict &verdict)
-      : table(table), rank(rank), verdict(verdict), shared(std::move(shared)), lanes(rank.program->lanes.size()),
+      : table(table), rank(rank), verdict(verdict), shared(shared), lanes(rank.program->lanes.size()),
         uses(std::size_t{rank.slotCount} * lanes, 0), overwritten(rank.slotCount, kNone) {}
 
-  void run() {
-    forEachKnowing(table, rank, [this](const Knowing &now) {
-      forEachAccess(table, rank, now.entry, [&](const SlotAccess &access) {
+  template <std::size_t kWidth> void run() {
+    LaneClocks<kWidth> clocks(lanes);
+    const AccessReader accesses(table, rank);
+    forEachDispatched(rank, [&](std::uint32_t entry) {
+      const Action &action = table.action(rank, entry);
+      const Knowing now = clocks.start(entry, action);
+      accesses.forEach(entry, [&](const SlotAccess &access) {
         for (std::uint32_t slot = access.first; slot < access.end; ++slot)
           if (!shared[slot].empty())
             use(now, access, slot);
       });
+      clocks.finish(action);
     });
   }
 
@@ -112,7 +117,7 @@ private:
   const ActionTable &table;
   const RankView &rank;
   Verdict &verdict;
-  std::vector<std::vector<std::uint32_t>> shared;
+  const std::vector<std::vector<std::uint32_t>> &shared;
   std::size_t lanes;
   std::vector<std::uint32_t> uses;                                                 // latest of each slot and lane
   std::vector<std::uint32_t> written = std::vector<std::uint32_t>(uses.size(), 0); // latest that wrote
@@ -126,7 +131,7 @@ void verifySharedBytesOrdered(const ActionTable &table, Verdict &verdict) {
     return; // buffers without a place cannot share bytes
   for (const RankView &rank : table.ranks())
     if (auto shared = sharing(rank, places(rank), verdict); !shared.empty())
-      SharedUses(table, rank, std::move(shared), verdict).run();
+      withClockWidth(rank, [&](auto width) { SharedUses(table, rank, shared, verdict).template run<width>(); });
 }
 
 } // namespace vime::verify

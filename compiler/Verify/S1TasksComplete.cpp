@@ -16,7 +16,8 @@ namespace {
 
 using namespace plan;
 
-enum Kind : std::uint8_t { kForward, kLoss, kBackward, kInput, kWeight, kKinds };
+enum Kind : std::uint8_t { kForward, kLoss, kBackward, kInput, kWeight };
+constexpr unsigned kWhole = 1u << kBackward, kSplit = 1u << kInput | 1u << kWeight;
 constexpr std::string_view kNames[] = {"forward", "loss", "backward", "backward_input", "backward_weight"};
 
 std::optional<Kind> kindOf(std::uint16_t opcode) {
@@ -88,21 +89,25 @@ private:
   }
 
   bool complete(std::uint32_t stage, std::uint32_t microbatch, const std::string &where) {
-    constexpr unsigned whole = 1u << kBackward, split = 1u << kInput | 1u << kWeight;
     const unsigned known = ran(stage, microbatch);
+    const unsigned needed = 1u << kForward | (table.stages()[stage].isLast ? 1u << kLoss : 0u);
+    return known == (needed | kWhole) || known == (needed | kSplit) || incomplete(stage, microbatch, known, where);
+  }
+
+  bool incomplete(std::uint32_t stage, std::uint32_t microbatch, unsigned known, const std::string &where) {
     const StageView &view = table.stages()[stage];
     const std::string subject = fmt::format("stage {}, microbatch {}", view.stage, microbatch);
     if ((known & 1u << kForward) == 0)
       return missing("forward", subject, where);
-    if ((known & whole) != 0 && (known & split) != 0)
+    if ((known & kWhole) != 0 && (known & kSplit) != 0)
       return fault(3, fmt::format("{} runs backward whole and in parts {}", subject, where));
-    if ((known & whole) == 0 && (known & split) != split)
-      return missing((known & split) == 0 ? "backward" : (known & 1u << kInput) == 0 ? "backward_input" : "backward_weight",
+    if ((known & kWhole) == 0 && (known & kSplit) != kSplit)
+      return missing((known & kSplit) == 0             ? "backward"
+                     : (known & 1u << kInput) == 0 ? "backward_input"
+                                                   : "backward_weight",
                      subject, where);
-    if (((known & 1u << kLoss) != 0) != view.isLast)
-      return view.isLast ? missing("loss", subject, where)
-                         : fault(4, fmt::format("{} runs a loss {}, but is not the last stage", subject, where));
-    return true;
+    return view.isLast ? missing("loss", subject, where)
+                       : fault(4, fmt::format("{} runs a loss {}, but is not the last stage", subject, where));
   }
 
   bool missing(std::string_view kind, const std::string &subject, const std::string &where) {

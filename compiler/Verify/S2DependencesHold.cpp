@@ -2,11 +2,15 @@
 // same step: through the same buffer, or through exactly the message that carries it.
 //
 // Every rank's actions are run in dispatch order on labels instead of bytes: a write leaves the name of its output in the
-// slot, a message carries the label of what it was sent from (S2Values.h), and each read is compared with the table of
-// needs (S2Needs.cpp). That lanes and ranks keep to dispatch order is for M3 and C2.
+// slot, and each read is compared with the table of needs (S2Needs.cpp). A received slot holds a reference to its message;
+// what the message carried is looked up when all ranks have run. That lanes and ranks keep to dispatch order is for M3
+// and C2.
 //
-// Two iterations of a loop over steps suffice: what a read finds was left by its own iteration, the one before or the
-// prologue, and after the second iteration slots hold the same labels, one step on, as after the first.
+// Of a loop one iteration is run. In later ones a read finds the same, one step on, or, if nothing in the iteration wrote
+// the slot before it, what the iteration before left there: such reads, and messages sent from such slots, are judged
+// again against the end of the iteration.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "compiler/Verify/Rules.h"
@@ -18,156 +22,72 @@ namespace {
 
 using namespace plan;
 
-class Dependences {
+/// A read of a slot.
+struct Read {
+  std::uint32_t entry, slot;
+  std::uint32_t index;  // of the slot in the access
+  std::uint32_t buffer;
+  std::uint8_t need;    // in the table
+};
+
+/// A read that finds a message.
+struct MessageRead {
+  Read read;
+  Value value;
+  std::uint32_t writer;  // entry that received it
+  std::uint32_t instant; // of the reader
+};
+
+/// What messages carried, by where their send (or the root's broadcast) stands in `ActionTable::dispatched()`.
+struct Carried {
+  explicit Carried(std::size_t messages) : first(messages, kNone) {}
+  std::vector<std::uint32_t> first; // index in `values`, of its first slot
+  std::vector<Value> values;        // in the first iteration
+  struct Later {
+    std::uint32_t index; // in `values`
+    Value value;         // in all later iterations
+  };
+  std::vector<Later> later; // ascending; only where something else than one step on
+};
+
+/// Compares what a read finds with what it needs.
+class Comparison {
 public:
-  Dependences(const ActionTable &table, const RankView &rank, const SentValues &sent, Verdict &verdict)
-      : table(table), rank(rank), sent(sent), verdict(verdict), slots(table, rank), writers(rank.slotCount, kNone) {}
+  Comparison(const ActionTable &table, const RankView &rank, Verdict &verdict)
+      : table(table), rank(rank), verdict(verdict), needs(needTable()), signatures(signatureTable()) {}
 
-  void run() {
-    forEachInstant(table, rank, [this](const Instance &now) { judge(now); });
-  }
-
-private:
-  void judge(const Instance &now) {
-    const Action &action = table.action(rank, now.entry);
-    const std::uint8_t opcode = opcodeIndex(action.opcode);
-    const std::array<Need, 10> &needs = needsOf(opcode);
-    if (signatures()[opcode].family == Family::Compute)
-      judgeOptional(now, action, opcode);
-    forEachAccess(table, rank, now.entry, [&](const SlotAccess &access) {
-      if (access.reads && needs[access.operand].any)
-        for (std::uint32_t slot = access.first; slot < access.end; ++slot)
-          read(now, action, access, slot, needs[access.operand]);
-      if (access.reads && (action.opcode == code(Opcode::Gather) || action.opcode == code(Opcode::AllGather)))
-        wholly(now, access);
-      for (std::uint32_t slot = access.first; access.writes && slot < access.end; ++slot) {
-        slots.set(slot, sent.resolve(slots.valueAfter(now, access, slot)));
-        writers[slot] = now.entry;
-      }
-    });
-  }
-
-  /// A gradient must come from behind unless this is the last stage.
-  void judgeOptional(const Instance &now, const Action &action, std::uint8_t opcode) {
-    const auto operands = signatures()[opcode].operands;
-    for (std::uint8_t operand = 0; operand < operands.size(); ++operand) {
-      const bool wanted = operands[operand].access == Access::Read && operands[operand].optional;
-      const bool absent = rank.program->operands[action.operands + operand] == kNoBuffer;
-      if (wanted && absent && !table.stages()[rank.stages[action.stage]].isLast)
-        fault(4, now.entry, kNone, fmt::format("has no `{}`, though it is not on the last stage", operands[operand].name));
-    }
-  }
-
-  void wholly(const Instance &now, const SlotAccess &access) {
-    const Buffer &buffer = rank.layout->buffers[access.buffer];
-    const std::uint64_t bytes = fixedBytes(table, rank, table.action(rank, now.entry), access.operand);
-    if (bytes < buffer.extent() && now.iteration == 0)
-      fault(5, now.entry, writers[access.first],
-            fmt::format("takes only {} of the {} bytes of `{}`", bytes, buffer.extent(), bufferName(access)));
-  }
-
-  void read(const Instance &now, const Action &action, const SlotAccess &access, std::uint32_t slot, const Need &need) {
-    const Value &value = slots[slot];
-    const bool hasStage = signatures()[opcodeIndex(action.opcode)].perStage;
-    const std::uint32_t stage = hasStage ? rank.stages[action.stage] : 0;
-    if (value.product == kUntold || holds(now, value, need, stage, hasStage, slot - access.first))
-      return;
-    wrong(now, access, slot, need, stage, hasStage);
-  }
-
-  const std::array<Product, 3> &wantedOn(const Need &need, std::uint32_t stage, bool hasStage) const {
-    const StageView &view = table.stages()[stage];
-    return hasStage && view.isFirst && need.onFirst != need.products ? need.onFirst
-           : hasStage && view.isLast                                  ? need.onLast
-                                                                      : need.products;
-  }
-
-  bool holds(const Instance &now, const Value &value, const Need &need, std::uint32_t stage, bool hasStage,
-             std::uint32_t slot) const {
-    if (value.product >= kTorn)
-      return value.product == kNothing && need.step == OfStep::Sum;
-    const auto &wanted = wantedOn(need, stage, hasStage);
+  bool holds(const Read &read, const Value &value, std::uint32_t instant) const {
+    const Need &need = needs.needs[read.need];
+    if (!isLabel(value.product))
+      return value.product == kUntold || (value.product == kNothing && need.step == OfStep::Sum);
+    const Need::Products &wanted = wantedBy(read);
     if (value.product != wanted[0] && value.product != wanted[1] && value.product != wanted[2])
       return false;
-    const Signature &writer = signatures()[value.product / 10];
-    return (!writer.perStage || stageHolds(value, need, stage)) &&
-           (!writer.perMicrobatch || microbatchHolds(now, value, need, slot)) && stepHolds(now, value, need);
+    const Signature &writer = *signatures[opcodeOf(value.product)];
+    return (!writer.perStage || stageHolds(value, need, read.entry)) &&
+           (!writer.perMicrobatch || microbatchHolds(value, need, read)) && stepHolds(value, need, instant);
   }
 
-  bool stageHolds(const Value &value, const Need &need, std::uint32_t stage) const {
-    switch (need.stage) {
-    case OfStage::Same:
-      return value.stage == stage;
-    case OfStage::Before:
-      // On the first stage what is wanted is of no stage; on the last (loss) of the same.
-      return value.stage + 1u == stage && !table.stages()[stage].isFirst;
-    case OfStage::Behind:
-      return value.stage == stage + 1 && !table.stages()[stage].isLast;
-    case OfStage::Any:
-      break;
-    }
-    return true;
-  }
-
-  bool microbatchHolds(const Instance &now, const Value &value, const Need &need, std::uint32_t slot) const {
-    return need.microbatch == OfMicrobatch::Any ||
-           value.microbatch == (need.microbatch == OfMicrobatch::Same ? table.microbatch(rank, now.entry) : slot);
-  }
-
-  bool stepHolds(const Instance &now, const Value &value, const Need &need) const {
-    if (need.step == OfStep::Weights) // what the optimizer writes in this step is for the next
-      return value.instant != now.instant || signatures()[value.product / 10].opcode != Opcode::Optimize;
-    return need.step != OfStep::This || value.instant == now.instant;
-  }
-
-  void wrong(const Instance &now, const SlotAccess &access, std::uint32_t slot, const Need &need, std::uint32_t stage,
-             bool hasStage) {
+  /// `writer`: the entry of this rank that wrote the slot.
+  void report(const Read &read, const Value &value, std::uint32_t writer, std::uint32_t instant) {
     if (faults == kFaults)
       return;
     ++faults;
-    const Value &value = slots[slot];
-    const std::uint32_t microbatch = table.microbatch(rank, now.entry);
-    if (access.perMicrobatch && value.product < kTorn && value.microbatch != microbatch &&
-        wasWritten(table, rank, now.entry, access.buffer, microbatch))
+    const Signature &reader = *signatureOf(table.action(rank, read.entry).opcode);
+    const std::uint32_t microbatch = table.microbatch(rank, read.entry);
+    if (reader.perMicrobatch && isLabel(value.product) && value.microbatch != microbatch && value.instant == instant &&
+        signatures[opcodeOf(value.product)]->perMicrobatch &&
+        wasWritten(table, rank, read.entry, read.buffer, microbatch) && !receivedWrong(writer))
       return; // it was there and is overwritten: M3
-    const std::string wanted = wantedText(need, stage, hasStage, need.microbatch == OfMicrobatch::Slot ? slot - access.first : microbatch);
+    const std::string wanted = wantedText(read), name = describeBuffer(table.plan(), rank.rank, read.buffer);
     if (value.product == kNothing)
-      fault(1, now.entry, kNone, fmt::format("{}, but nothing has been written to `{}`", wanted, bufferName(access)));
+      fault(1, read.entry, kNone, fmt::format("{}, but nothing has been written to `{}`", wanted, name));
     else if (value.product == kTorn)
-      fault(5, now.entry, writers[slot], fmt::format("{}, but only a part of `{}` was received", wanted, bufferName(access)));
+      fault(5, read.entry, writer, fmt::format("{}, but only a part of `{}` was received", wanted, name));
     else
-      fault(value.instant == now.instant ? 2 : 3, now.entry, writers[slot],
-            fmt::format("{}, but `{}` holds the {}", wanted, bufferName(access), describe(value, now)));
+      fault(value.instant == instant ? 2 : 3, read.entry, writer,
+            fmt::format("{}, but `{}` holds the {}", wanted, name, describe(value, instant)));
   }
-
-  /// `needs the output of forward, stage 0, microbatch 2`.
-  std::string wantedText(const Need &need, std::uint32_t stage, bool hasStage, std::uint32_t microbatch) const {
-    std::string text = "needs the ";
-    const auto &wanted = wantedOn(need, stage, hasStage);
-    for (const Product product : wanted)
-      if (product != kNothing)
-        text += (product == wanted[0] ? "" : " or the ") + nameOf(product);
-    const Signature &writer = signatures()[wanted[0] / 10];
-    if (writer.perStage && need.stage != OfStage::Any) {
-      const int offset = need.stage == OfStage::Before ? -1 : need.stage == OfStage::Behind ? 1 : 0;
-      text += fmt::format(", stage {}", static_cast<int>(table.stages()[stage].stage) + offset);
-    }
-    if (writer.perMicrobatch && need.microbatch != OfMicrobatch::Any)
-      text += fmt::format(", microbatch {}", microbatch);
-    return text;
-  }
-
-  std::string describe(const Value &value, const Instance &now) const {
-    const Signature &writer = signatures()[value.product / 10];
-    std::string text = nameOf(value.product);
-    if (writer.perStage)
-      text += fmt::format(", stage {}", table.stages()[value.stage].stage);
-    if (writer.perMicrobatch)
-      text += fmt::format(", microbatch {}", value.microbatch);
-    return value.instant == now.instant ? text : text + " of an earlier step";
-  }
-
-  std::string bufferName(const SlotAccess &access) const { return describeBuffer(table.plan(), rank.rank, access.buffer); }
 
   void fault(int number, std::uint32_t entry, std::uint32_t writer, std::string_view what) {
     const ActionPlace place = placeOf(table, rank, entry);
@@ -177,23 +97,296 @@ private:
     verdict.to(finding, place);
   }
 
+private:
+  /// Received, and so not what this rank calls it.
+  bool receivedWrong(std::uint32_t writer) const {
+    return writer != kNone && table.action(rank, writer).opcode == code(Opcode::Receive);
+  }
+
+  bool hasStage(std::uint32_t entry) const { return signatures[opcodeIndex(table.action(rank, entry).opcode)]->perStage; }
+  std::uint32_t stageOf(std::uint32_t entry) const { return rank.stages[table.action(rank, entry).stage]; }
+
+  const Need::Products &wantedBy(const Read &read) const {
+    const Need &need = needs.needs[read.need];
+    if (!hasStage(read.entry))
+      return need.products;
+    const StageView &stage = table.stages()[stageOf(read.entry)];
+    return stage.isFirst && need.onFirst != need.products ? need.onFirst : stage.isLast ? need.onLast : need.products;
+  }
+
+  bool stageHolds(const Value &value, const Need &need, std::uint32_t entry) const {
+    if (need.stage == OfStage::Any)
+      return true;
+    const std::uint32_t stage = stageOf(entry);
+    switch (need.stage) {
+    case OfStage::Before:
+      return value.stage + 1u == stage && !table.stages()[stage].isFirst;
+    case OfStage::Behind:
+      return value.stage == stage + 1 && !table.stages()[stage].isLast;
+    default:
+      return value.stage == stage;
+    }
+  }
+
+  std::uint32_t wantedMicrobatch(const Need &need, const Read &read) const {
+    return need.microbatch == OfMicrobatch::Slot ? read.index : table.microbatch(rank, read.entry);
+  }
+  bool microbatchHolds(const Value &value, const Need &need, const Read &read) const {
+    return need.microbatch == OfMicrobatch::Any || value.microbatch == wantedMicrobatch(need, read);
+  }
+
+  static bool stepHolds(const Value &value, const Need &need, std::uint32_t instant) {
+    if (need.step == OfStep::Weights) // what the optimizer writes in this step is for the next
+      return value.instant != instant || opcodeOf(value.product) != opcodeIndex(Opcode::Optimize);
+    return need.step != OfStep::This || value.instant == instant;
+  }
+
+  /// `needs the output of forward, stage 0, microbatch 2`.
+  std::string wantedText(const Read &read) const {
+    const Need &need = needs.needs[read.need];
+    std::string text = "needs the ";
+    const Need::Products &wanted = wantedBy(read);
+    for (const Product product : wanted)
+      if (product != kNothing)
+        text += (product == wanted[0] ? "" : " or the ") + nameOf(product);
+    const Signature &writer = *signatures[opcodeOf(wanted[0])];
+    if (writer.perStage && need.stage != OfStage::Any) {
+      const int offset = need.stage == OfStage::Before ? -1 : need.stage == OfStage::Behind ? 1 : 0;
+      text += fmt::format(", stage {}", static_cast<int>(table.stages()[stageOf(read.entry)].stage) + offset);
+    }
+    if (writer.perMicrobatch && need.microbatch != OfMicrobatch::Any)
+      text += fmt::format(", microbatch {}", wantedMicrobatch(need, read));
+    return text;
+  }
+
+  std::string describe(const Value &value, std::uint32_t instant) const {
+    const Signature &writer = *signatures[opcodeOf(value.product)];
+    std::string text = nameOf(value.product);
+    if (writer.perStage)
+      text += fmt::format(", stage {}", table.stages()[value.stage].stage);
+    if (writer.perMicrobatch)
+      text += fmt::format(", microbatch {}", value.microbatch);
+    return value.instant == instant ? text : text + " of an earlier step";
+  }
+
   static constexpr int kFaults = 32; // of a rank
 
   const ActionTable &table;
   const RankView &rank;
-  const SentValues &sent;
   Verdict &verdict;
-  SlotValues slots;
-  std::vector<std::uint32_t> writers; // entry of this rank that wrote the slot last
+  const NeedTable &needs;
+  const std::array<const Signature *, kOpcodes> &signatures;
   int faults = 0;
 };
+
+/// One rank, run on labels.
+class Dependences {
+public:
+  Dependences(const ActionTable &table, const RankView &rank, Carried &carried, std::vector<MessageRead> &messageReads,
+              Verdict &verdict)
+      : table(table), rank(rank), carried(carried), messageReads(messageReads), needs(needTable()),
+        accesses(table, rank), comparison(table, rank, verdict), values(rank.slotCount),
+        writers(rank.slotCount, kNone), judged(rank.slotCount) {
+    for (std::size_t lane = 0; lane < rank.program->lanes.size(); ++lane)
+      next[lane] = table.lane(rank, static_cast<std::uint32_t>(lane)).first;
+  }
+
+  void run() {
+    for (std::uint32_t segment = 0; segment < rank.segments.size(); ++segment) {
+      instant = 2 * segment;
+      openReads.clear();
+      openMessages.clear();
+      std::fill(judged.begin(), judged.end(), kUnjudged);
+      const Segment &body = rank.segments[segment];
+      for (std::uint32_t entry = body.first; entry < body.end; ++entry)
+        step(entry);
+      if (body.trips > 1)
+        judgeLaterIterations();
+    }
+  }
+
+private:
+  void step(std::uint32_t entry) {
+    const Action &action = table.action(rank, entry);
+    const std::uint8_t opcode = opcodeIndex(action.opcode);
+    const std::uint32_t position = next[action.lane]++;
+    const bool carries = action.opcode == code(Opcode::Send) || action.opcode == code(Opcode::Broadcast);
+    if (opcode == opcodeIndex(Opcode::Backward) || opcode == opcodeIndex(Opcode::BackwardInput) ||
+        opcode == opcodeIndex(Opcode::BackwardWeight))
+      judgeGradient(entry, action);
+    accesses.forEach(entry, [&](const SlotAccess &access) {
+      if (access.reads) {
+        if (const std::uint8_t need = needs.of[opcode][access.operand]; need != NeedTable::kFree)
+          for (std::uint32_t slot = access.first; slot < access.end; ++slot)
+            read({entry, slot, slot - access.first, access.buffer, need}, action);
+        if (carries)
+          carry(position, access);
+        else if (opcode == opcodeIndex(Opcode::Gather) || opcode == opcodeIndex(Opcode::AllGather))
+          judgeWhole(entry, action, access);
+      }
+      if (access.writes)
+        write(entry, action, position, access);
+    });
+  }
+
+  /// A gradient comes from behind, unless this is the last stage.
+  void judgeGradient(std::uint32_t entry, const Action &action) {
+    constexpr std::uint32_t kOutputGradient = 2;
+    if (rank.program->operands[action.operands + kOutputGradient] == kNoBuffer &&
+        !table.stages()[rank.stages[action.stage]].isLast)
+      comparison.fault(4, entry, kNone, "has no `output_gradient`, though it is not on the last stage");
+  }
+
+  void judgeWhole(std::uint32_t entry, const Action &action, const SlotAccess &access) {
+    const Buffer &buffer = rank.layout->buffers[access.buffer];
+    const std::uint64_t bytes = fixedBytes(table, rank, action, access.operand);
+    if (bytes < buffer.extent())
+      comparison.fault(5, entry, writers[access.first],
+                       fmt::format("takes only {} of the {} bytes of `{}`", bytes, buffer.extent(),
+                                   describeBuffer(table.plan(), rank.rank, access.buffer)));
+  }
+
+  void read(const Read &read, const Action &action) {
+    // Tasks read weights, header and offsets again and again; what has held for this content holds again.
+    const Need &need = needs.needs[read.need];
+    const std::uint64_t key = std::uint64_t{read.need} << 56 | std::uint64_t{action.stage} << 32 |
+                              (need.microbatch == OfMicrobatch::Same ? table.microbatch(rank, read.entry) : 0);
+    if (judged[read.slot] == key)
+      return;
+    judged[read.slot] = key;
+    const Value &value = values[read.slot];
+    if (value.product == kMessage)
+      messageReads.push_back({read, value, writers[read.slot], instant});
+    else if (!comparison.holds(read, value, instant))
+      comparison.report(read, value, writers[read.slot], instant);
+    if (value.instant != instant || value.product == kNothing)
+      openReads.push_back(read);
+  }
+
+  void carry(std::uint32_t position, const SlotAccess &access) {
+    carried.first[position] = static_cast<std::uint32_t>(carried.values.size());
+    for (std::uint32_t slot = access.first; slot < access.end; ++slot) {
+      if (values[slot].instant != instant || values[slot].product == kNothing)
+        openMessages.push_back({static_cast<std::uint32_t>(carried.values.size()), slot});
+      carried.values.push_back(values[slot]);
+    }
+  }
+
+  void write(std::uint32_t entry, const Action &action, std::uint32_t position, const SlotAccess &access) {
+    const std::uint8_t opcode = opcodeIndex(action.opcode);
+    Value value{productOf(opcode, access.operand), 0, table.microbatch(rank, entry), instant, entry};
+    if (signatureTable()[opcode]->perStage)
+      value.stage = static_cast<std::uint16_t>(rank.stages[action.stage]);
+    if (action.opcode == code(Opcode::Copy))
+      value = values[copied(entry, action)];
+    const bool moved = action.opcode == code(Opcode::Receive) || action.opcode == code(Opcode::Broadcast);
+    for (std::uint32_t slot = access.first; slot < access.end; ++slot) {
+      values[slot] = moved ? received(action, position, access, slot) : value;
+      writers[slot] = entry;
+      judged[slot] = kUnjudged;
+    }
+  }
+
+  std::uint32_t copied(std::uint32_t entry, const Action &action) const {
+    const std::uint32_t buffer = rank.program->operands[action.operands];
+    return rank.slots[buffer].first + table.microbatch(rank, entry) % rank.layout->buffers[buffer].count;
+  }
+
+  Value received(const Action &action, std::uint32_t position, const SlotAccess &access, std::uint32_t slot) const {
+    const LaneView &lane = table.lane(rank, action.lane);
+    const bool matched = table.laneOf(lane).kind == LaneKind::Group ? table.groups()[lane.stream].matched
+                                                                    : table.channels()[lane.stream].matched;
+    if (!matched)
+      return {.product = kUntold, .instant = instant};
+    const std::uint32_t message = table.lanes()[lane.partner].first + (position - lane.first);
+    return {slot < access.whole ? kMessage : kTorn, 0, slot - access.first, instant, message};
+  }
+
+  void judgeLaterIterations() {
+    for (const Read &read : openReads) {
+      const Value &value = values[read.slot];
+      if (value.product == kMessage)
+        messageReads.push_back({read, value, writers[read.slot], instant + 1});
+      else if (!comparison.holds(read, value, instant + 1))
+        comparison.report(read, value, writers[read.slot], instant + 1);
+    }
+    for (const OpenMessage &message : openMessages)
+      carried.later.push_back({message.index, values[message.slot]});
+  }
+
+  struct OpenMessage {
+    std::uint32_t index, slot; // in Carried::values; of this rank
+  };
+  static constexpr std::uint64_t kUnjudged = ~std::uint64_t{0};
+
+  const ActionTable &table;
+  const RankView &rank;
+  Carried &carried;
+  std::vector<MessageRead> &messageReads;
+  const NeedTable &needs;
+  AccessReader accesses;
+  Comparison comparison;
+  std::vector<Value> values;          // of each slot
+  std::vector<std::uint32_t> writers; // of each slot the entry that wrote it
+  std::vector<std::uint64_t> judged;  // of each slot the last need that was compared with its content
+  std::vector<Read> openReads;
+  std::vector<OpenMessage> openMessages;
+  std::array<std::uint32_t, Wait::kMaxLanes> next{}; // position of each lane in ActionTable::dispatched()
+  std::uint32_t instant = 0;
+};
+
+/// Follows messages to what an action made, in the first iteration of their segment or in later ones.
+Value resolve(const Carried &carried, Value value, bool later, std::size_t mostHops) {
+  // Handed on from rank to rank at most once each; what goes round in a circle comes from nowhere.
+  for (std::size_t hop = 0; value.product == kMessage; ++hop) {
+    const std::uint32_t first = carried.first[value.entry];
+    if (hop > mostHops || first == kNone || first + value.microbatch >= carried.values.size())
+      return {.product = kUntold};
+    const std::uint32_t index = first + value.microbatch, instant = value.instant;
+    value = carried.values[index];
+    if (!later)
+      continue;
+    const auto other = std::lower_bound(carried.later.begin(), carried.later.end(), index,
+                                        [](const Carried::Later &one, std::uint32_t wanted) { return one.index < wanted; });
+    if (other != carried.later.end() && other->index == index) {
+      value = other->value;
+      later = false; // what the first iteration left, or something older
+    } else if (value.product != kMessage) {
+      value.instant += value.instant == instant ? 1 : 0;
+    }
+  }
+  return value;
+}
+
+void judgeMessages(const ActionTable &table, const Carried &carried, std::span<const MessageRead> reads, Verdict &verdict) {
+  for (std::size_t begin = 0, end = 0; begin < reads.size(); begin = end) {
+    const RankView &rank = table.rankOf(reads[begin].read.entry);
+    Comparison comparison(table, rank, verdict);
+    for (end = begin; end < reads.size() && reads[end].read.entry < rank.end; ++end) {
+      const MessageRead &message = reads[end];
+      const bool sameIteration = message.value.instant == message.instant;
+      for (const bool later : {false, true}) {
+        const Value value = resolve(carried, message.value, later, table.ranks().size());
+        const std::uint32_t instant = message.instant + (later && sameIteration ? 1 : 0);
+        if (!comparison.holds(message.read, value, instant)) {
+          comparison.report(message.read, value, message.writer, instant);
+          break;
+        }
+        if (carried.later.empty())
+          break; // later iterations are like the first one, one step on
+      }
+    }
+  }
+}
 
 } // namespace
 
 void verifyDependencesHold(const ActionTable &table, Verdict &verdict) {
-  const SentValues sent(table);
+  Carried carried(table.dispatched().size());
+  std::vector<MessageRead> messageReads;
   for (const RankView &rank : table.ranks())
-    Dependences(table, rank, sent, verdict).run();
+    Dependences(table, rank, carried, messageReads, verdict).run();
+  judgeMessages(table, carried, messageReads, verdict);
 }
 
 } // namespace vime::verify

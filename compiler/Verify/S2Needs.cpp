@@ -1,4 +1,5 @@
 // The table of S2: for each operand that is read, which output of which action it must hold.
+#include <algorithm>
 #include <cassert>
 
 #include "compiler/Verify/S2Values.h"
@@ -95,42 +96,49 @@ Product product(std::string_view text) {
   std::uint8_t operand = 0;
   while (signature->operands[operand].name != text.substr(dot + 1))
     ++operand;
-  return productOf(opcodeIndex(code(signature->opcode)), operand);
+  return productOf(opcodeIndex(signature->opcode), operand);
 }
 
-void fill(std::array<Product, 3> &products, const std::array<std::string_view, 3> &writers) {
+Need::Products products(const std::array<std::string_view, 3> &writers) {
+  Need::Products numbers = Need::kNone;
   for (std::size_t index = 0; index < writers.size(); ++index)
     if (!writers[index].empty())
-      products[index] = product(writers[index]);
+      numbers[index] = product(writers[index]);
+  return numbers;
 }
 
-std::array<std::array<Need, 10>, 32> build() {
-  std::array<std::array<Need, 10>, 32> needs;
-  constexpr std::string_view none;
+Need needOf(const Row &row) {
+  Need need{.products = products(row.writers), .stage = row.stage, .microbatch = row.microbatch, .step = row.step};
+  need.onFirst = row.edge == "first" ? products({row.onEdge}) : need.products;
+  need.onLast = row.edge == "last" ? products({row.onEdge}) : need.products;
+  return need;
+}
+
+NeedTable build() {
+  NeedTable table;
+  for (auto &operands : table.of)
+    operands.fill(NeedTable::kFree);
   for (const Row &row : kRows) {
     const Product read = product(std::string(row.reader) + "." + std::string(row.operand));
-    Need &need = needs[read / 10][read % 10];
-    need.any = true;
-    fill(need.products, row.writers);
-    fill(need.onFirst, row.edge == "first" ? std::array{row.onEdge, none, none} : row.writers);
-    fill(need.onLast, row.edge == "last" ? std::array{row.onEdge, none, none} : row.writers);
-    need.stage = row.stage;
-    need.microbatch = row.microbatch;
-    need.step = row.step;
+    const Need need = needOf(row);
+    const auto known = std::find(table.needs.begin(), table.needs.end(), need);
+    table.of[opcodeOf(read)][operandOf(read)] = static_cast<std::uint8_t>(known - table.needs.begin());
+    if (known == table.needs.end())
+      table.needs.push_back(need);
   }
-  return needs;
+  return table;
 }
 
 } // namespace
 
-const std::array<Need, 10> &needsOf(std::uint8_t opcodeIndex) {
-  static const auto kNeeds = build();
-  return kNeeds[opcodeIndex];
+const NeedTable &needTable() {
+  static const NeedTable kTable = build();
+  return kTable;
 }
 
 std::string nameOf(Product product) {
-  const Signature &signature = signatures()[product / 10];
-  return std::string(signature.operands[product % 10].name) + " of " + std::string(signature.name);
+  const Signature &signature = *signatureTable()[opcodeOf(product)];
+  return std::string(signature.operands[operandOf(product)].name) + " of " + std::string(signature.name);
 }
 
 } // namespace vime::verify
