@@ -17,7 +17,7 @@
 #include <string>
 
 #include "runtime/Base/Status.h"
-#include "runtime/Data/FileHash.h"
+#include "runtime/Base/FileHash.h"
 
 namespace vime {
 

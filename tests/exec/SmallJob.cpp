@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/Data/FileHash.h"
+#include "runtime/Base/FileHash.h"
 #include "runtime/Plan/PlanFile.h"
 
 namespace vime {

@@ -1,4 +1,4 @@
-#include "runtime/Data/FileHash.h"
+#include "runtime/Base/FileHash.h"
 
 #include <cerrno>
 #include <cstring>
