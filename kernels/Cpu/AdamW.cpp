@@ -11,7 +11,7 @@ void CpuKernels<T>::adamw(const AdamW &adamw, std::int64_t count, const void *gr
   const T gradientScale = T(adamw.gradientScale);
   const T keep = T(1 - adamw.learningRate * adamw.weightDecay);
   const T step = T(adamw.learningRate / adamw.biasCorrection1);
-  const T correction = T(squareRoot(adamw.biasCorrection2));
+  const T rootScale = T(1 / squareRoot(adamw.biasCorrection2));
   const T take1 = T(1 - adamw.beta1), beta2 = T(adamw.beta2), take2 = T(1 - adamw.beta2);
   const T epsilon = T(adamw.epsilon);
   const T *__restrict g = static_cast<const T *>(gradients);
@@ -22,7 +22,7 @@ void CpuKernels<T>::adamw(const AdamW &adamw, std::int64_t count, const void *gr
     const T gradient = g[at] * gradientScale;
     const T mean = fma(take1, gradient - m[at], m[at]);
     const T square = fma(take2 * gradient, gradient, v[at] * beta2);
-    const T direction = mean / (squareRoot(square) / correction + epsilon);
+    const T direction = mean / fma(squareRoot(square), rootScale, epsilon);
     m[at] = mean;
     v[at] = square;
     p[at] = fma(-step, direction, p[at] * keep);

@@ -24,12 +24,10 @@ template <typename T> VIME_INLINE T largest(std::int64_t count, const T *x) {
 
 template <typename T> VIME_INLINE T sumOf(std::int64_t count, const T *x) {
   Lanes<T> total = {};
-  for (std::int64_t at = 0; at < count; at += kLanes) {
-    const Lanes<T> values = loadLanes(x, at, count);
-    for (int part = 0; part < Lanes<T>::kParts; ++part)
-      total.part[part] += values.part[part];
-  }
-  return sum(total);
+  std::int64_t at = 0;
+  for (; at + kLanes <= count; at += kLanes)
+    total = total + loadLanes(x + at);
+  return sum(total + loadLanes(x + at, count - at));
 }
 
 /// Returns the loss of the row.

@@ -35,37 +35,50 @@ template <typename T> VIME_INLINE void transpose(Square<T> &square) {
   }
 }
 
-/// Writes the transpose of a matrix of `rows` x `columns`: to[column][row] = from[row][column].
-/// kPad: each row of `to` is filled up with zeros to whole vectors.
+template <typename T>
+VIME_INLINE void writeTransposedSquare(const T *from, std::int64_t fromStride, T *to,
+                                       std::int64_t toStride) {
+  Square<T> square;
+#pragma GCC unroll 16
+  for (int row = 0; row < kWidth<T>; ++row)
+    square.row[row] = load(from + row * fromStride);
+  transpose<T>(square);
+#pragma GCC unroll 16
+  for (int row = 0; row < kWidth<T>; ++row)
+    store(to + row * toStride, square.row[row]);
+}
+
+/// The same for a corner of rows x columns; kPad: rows of `to` are filled up with zeros to a
+/// vector.
+template <typename T, bool kPad>
+VIME_INLINE void writeTransposedCorner(int rows, int columns, const T *from,
+                                       std::int64_t fromStride, T *to, std::int64_t toStride) {
+  Square<T> square;
+#pragma GCC unroll 16
+  for (int row = 0; row < kWidth<T>; ++row)
+    square.row[row] = row < rows ? loadFirst(from + row * fromStride, columns) : Vector<T>{};
+  transpose<T>(square);
+#pragma GCC unroll 16
+  for (int column = 0; column < kWidth<T>; ++column)
+    if (column < columns)
+      storeFirst(to + column * toStride, square.row[column], kPad ? kWidth<T> : rows);
+}
+
+/// Writes the transpose of a matrix of rows x columns: to[column][row] = from[row][column].
 template <typename T, bool kPad>
 void writeTransposed(std::int64_t rows, std::int64_t columns, const T *from,
                      std::int64_t fromStride, T *to, std::int64_t toStride) {
   constexpr int kSide = kWidth<T>;
   for (std::int64_t row = 0; row < rows; row += kSide)
     for (std::int64_t column = 0; column < columns; column += kSide) {
-      const int high = int(minimum(rows - row, kSide)),
-                wide = int(minimum(columns - column, kSide));
       const T *source = from + row * fromStride + column;
       T *target = to + column * toStride + row;
-      Square<T> square;
-      if (high == kSide && wide == kSide) {
-#pragma GCC unroll 16
-        for (int r = 0; r < kSide; ++r)
-          square.row[r] = load(source + r * fromStride);
-      } else {
-#pragma GCC unroll 16
-        for (int r = 0; r < kSide; ++r)
-          square.row[r] = r < high ? loadFirst(source + r * fromStride, wide) : Vector<T>{};
-      }
-      transpose<T>(square);
-#pragma GCC unroll 16
-      for (int c = 0; c < kSide; ++c)
-        if (c < wide) {
-          if (kPad || high == kSide)
-            store(target + c * toStride, square.row[c]);
-          else
-            storeFirst(target + c * toStride, square.row[c], high);
-        }
+      if (row + kSide <= rows && column + kSide <= columns)
+        writeTransposedSquare(source, fromStride, target, toStride);
+      else
+        writeTransposedCorner<T, kPad>(int(minimum(rows - row, kSide)),
+                                       int(minimum(columns - column, kSide)), source, fromStride,
+                                       target, toStride);
     }
 }
 

@@ -14,26 +14,23 @@ VIME_INLINE void normalize(std::int64_t width, const T *__restrict x, T reciproc
 
 template <typename T> VIME_INLINE T sumOfSquaresOf(std::int64_t width, const T *x) {
   Lanes<T> total = {};
-  for (std::int64_t at = 0; at < width; at += kLanes) {
-    const Lanes<T> values = loadLanes(x, at, width);
-    for (int part = 0; part < Lanes<T>::kParts; ++part)
-      total.part[part] = fma(values.part[part], values.part[part], total.part[part]);
-  }
-  return sum(total);
+  std::int64_t at = 0;
+  for (; at + kLanes <= width; at += kLanes)
+    total = fma(loadLanes(x + at), loadLanes(x + at), total);
+  const Lanes<T> rest = loadLanes(x + at, width - at);
+  return sum(fma(rest, rest, total));
 }
 
 /// sum of dy · weight · x over a row
 template <typename T>
 VIME_INLINE T projection(std::int64_t width, const T *dy, const T *weight, const T *x) {
   Lanes<T> total = {};
-  for (std::int64_t at = 0; at < width; at += kLanes) {
-    const Lanes<T> gradients = loadLanes(dy, at, width), weights = loadLanes(weight, at, width),
-                   values = loadLanes(x, at, width);
-    for (int part = 0; part < Lanes<T>::kParts; ++part)
-      total.part[part] =
-          fma(gradients.part[part] * weights.part[part], values.part[part], total.part[part]);
-  }
-  return sum(total);
+  std::int64_t at = 0;
+  for (; at + kLanes <= width; at += kLanes)
+    total = fma(loadLanes(dy + at) * loadLanes(weight + at), loadLanes(x + at), total);
+  const std::int64_t left = width - at;
+  return sum(
+      fma(loadLanes(dy + at, left) * loadLanes(weight + at, left), loadLanes(x + at, left), total));
 }
 
 /// One row: dx = residual + r · (dy · weight - x · r² · mean(dy · weight · x)); dWeight += dy · x ·

@@ -147,22 +147,40 @@ VIME_INLINE void storeFirst(double *to, Vector<double> value, int count) {
 template <typename T> struct Lanes {
   static constexpr int kParts = kLanes / kWidth<T>;
   Vector<T> part[kParts];
+
+  VIME_INLINE friend Lanes operator+(Lanes a, const Lanes &b) {
+    for (int i = 0; i < kParts; ++i)
+      a.part[i] += b.part[i];
+    return a;
+  }
+  VIME_INLINE friend Lanes operator*(Lanes a, const Lanes &b) {
+    for (int i = 0; i < kParts; ++i)
+      a.part[i] *= b.part[i];
+    return a;
+  }
 };
 
-/// Lanes from `at`; elements at or beyond `count` read 0.
-template <typename T>
-VIME_INLINE Lanes<T> loadLanes(const T *row, std::int64_t at, std::int64_t count) {
+template <typename T> VIME_INLINE Lanes<T> fma(Lanes<T> a, const Lanes<T> &b, const Lanes<T> &c) {
+  for (int i = 0; i < Lanes<T>::kParts; ++i)
+    a.part[i] = fma(a.part[i], b.part[i], c.part[i]);
+  return a;
+}
+
+template <typename T> VIME_INLINE Lanes<T> loadLanes(const T *from) {
   Lanes<T> lanes;
-  const std::int64_t left = count - at;
+#pragma GCC unroll 4
+  for (int part = 0; part < Lanes<T>::kParts; ++part)
+    lanes.part[part] = load(from + part * kWidth<T>);
+  return lanes;
+}
+
+/// The first `count` lanes, 0 .. 16; the others read 0.
+template <typename T> VIME_INLINE Lanes<T> loadLanes(const T *from, std::int64_t count) {
+  Lanes<T> lanes;
 #pragma GCC unroll 4
   for (int part = 0; part < Lanes<T>::kParts; ++part) {
     const std::int64_t start = part * kWidth<T>;
-    if (left >= kLanes)
-      lanes.part[part] = load(row + at + start);
-    else if (left <= start)
-      lanes.part[part] = Vector<T>{};
-    else
-      lanes.part[part] = loadFirst(row + at + start, int(minimum(left - start, kWidth<T>)));
+    lanes.part[part] = loadFirst(from + start, int(clamp(count - start, 0, kWidth<T>)));
   }
   return lanes;
 }

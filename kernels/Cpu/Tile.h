@@ -66,6 +66,12 @@ VIME_INLINE void writeTile(const TileCall<T> &call, const Accumulators<T, Rows, 
 template <typename T, int Rows, int Vectors, ReadA read>
 __attribute__((noinline)) void tile(const TileCall<T> &call) {
   Accumulators<T, Rows, Vectors> sum = {};
+  if (call.residual) // of large matrices it comes from afar, and is needed all at once at the end
+#pragma GCC unroll 16
+    for (int row = 0; row < Rows; ++row)
+#pragma GCC unroll 2
+      for (int v = 0; v < Vectors; ++v)
+        __builtin_prefetch(call.residual + row * call.residualStride + v * kWidth<T>);
   const std::int64_t stride = call.aStride;
   const T *panel = call.panel;
   // One pointer for three rows: base, base + stride and base + 2 stride are addressing modes, so
