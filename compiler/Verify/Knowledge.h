@@ -19,6 +19,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "compiler/Verify/ActionTable.h"
@@ -35,47 +37,53 @@ struct Knowing {
 };
 
 template <std::size_t kWidth> class LaneClocks {
+  using Clock = std::array<std::uint32_t, kWidth>;
+
 public:
-  explicit LaneClocks(std::size_t lanes) : kept(lanes * kKept), count(lanes, 0) {}
+  explicit LaneClocks(std::size_t lanes)
+      : kept(std::make_unique_for_overwrite<Clock[]>(lanes * kKept)), count(lanes, 0) {}
 
   /// What the action knows when it starts; valid until `finish`.
   Knowing start(std::uint32_t entry, const plan::Action &action) {
-    current = count[action.lane] == 0 ? Clock{} : clock(action.lane, count[action.lane]);
+    const std::uint32_t before = count[action.lane];
+    Clock &fresh = clock(action.lane, before + 1);
+    if (before == 0)
+      fresh = Clock{};
+    else
+      fresh = clock(action.lane, before);
     for (const plan::Wait wait : action.waits)
       if (!wait.empty())
-        learn(static_cast<std::uint32_t>(wait.lane()), static_cast<std::uint32_t>(wait.distance()));
-    return {entry, &action, count[action.lane] + 1, current.data()};
+        learn(fresh, static_cast<std::uint32_t>(wait.lane()), static_cast<std::uint32_t>(wait.distance()));
+    return {entry, &action, before + 1, fresh.data()};
   }
 
   void finish(const plan::Action &action) {
     const std::uint32_t position = ++count[action.lane];
-    current[action.lane] = position;
-    clock(action.lane, position) = current;
+    clock(action.lane, position)[action.lane] = position;
   }
 
   /// Dispatched on each lane.
   const std::vector<std::uint32_t> &counts() const { return count; }
 
 private:
-  using Clock = std::array<std::uint32_t, kWidth>;
+  // As many as can be waited for, and the one that is being made.
   static constexpr std::uint32_t kKept = plan::Wait::kMaxDistance + 1;
 
   Clock &clock(std::uint32_t lane, std::uint32_t position) { return kept[std::size_t{lane} * kKept + position % kKept]; }
 
-  void learn(std::uint32_t lane, std::uint32_t distance) {
+  void learn(Clock &fresh, std::uint32_t lane, std::uint32_t distance) {
     if (distance > count[lane])
       return;
     const std::uint32_t position = count[lane] - distance + 1;
-    if (current[lane] >= position)
+    if (fresh[lane] >= position)
       return; // and so all that it knew
     const Clock &other = clock(lane, position);
     for (std::size_t component = 0; component < kWidth; ++component)
-      current[component] = std::max(current[component], other[component]);
+      fresh[component] = std::max(fresh[component], other[component]);
   }
 
-  std::vector<Clock> kept; // the latest clocks of each lane, after the action
+  std::unique_ptr<Clock[]> kept; // the latest clocks of each lane, after the action
   std::vector<std::uint32_t> count;
-  Clock current{};
 };
 
 /// Calls `visit` with a width of clocks that holds all lanes of the rank.

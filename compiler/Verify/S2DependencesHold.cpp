@@ -48,6 +48,13 @@ struct Carried {
     Value value;         // in all later iterations
   };
   std::vector<Later> later; // ascending; only where something else than one step on
+
+  /// What the message brought, if its sender has run and made it in the same step; else the reference.
+  Value now(const Value &message) const {
+    const std::uint32_t index = first[message.entry] + message.microbatch;
+    const bool known = message.product == kMessage && first[message.entry] != kNone && index < values.size();
+    return known && isLabel(values[index].product) && values[index].instant == message.instant ? values[index] : message;
+  }
 };
 
 /// Compares what a read finds with what it needs.
@@ -185,10 +192,12 @@ public:
   Dependences(const ActionTable &table, const RankView &rank, Carried &carried, std::vector<MessageRead> &messageReads,
               Verdict &verdict)
       : table(table), rank(rank), carried(carried), messageReads(messageReads), needs(needTable()),
-        accesses(table, rank), comparison(table, rank, verdict), values(rank.slotCount),
+        signatures(signatureTable()), accesses(table, rank), comparison(table, rank, verdict), values(rank.slotCount),
         writers(rank.slotCount, kNone), judged(rank.slotCount) {
-    for (std::size_t lane = 0; lane < rank.program->lanes.size(); ++lane)
-      next[lane] = table.lane(rank, static_cast<std::uint32_t>(lane)).first;
+    for (std::uint32_t lane = 0; lane < rank.program->lanes.size(); ++lane) {
+      next[lane] = table.lane(rank, lane).first;
+      arrivals[lane] = arrivalsOn(table.lane(rank, lane));
+    }
   }
 
   void run() {
@@ -275,7 +284,7 @@ private:
   void write(std::uint32_t entry, const Action &action, std::uint32_t position, const SlotAccess &access) {
     const std::uint8_t opcode = opcodeIndex(action.opcode);
     Value value{productOf(opcode, access.operand), 0, table.microbatch(rank, entry), instant, entry};
-    if (signatureTable()[opcode]->perStage)
+    if (signatures[opcode]->perStage)
       value.stage = static_cast<std::uint16_t>(rank.stages[action.stage]);
     if (action.opcode == code(Opcode::Copy))
       value = values[copied(entry, action)];
@@ -292,14 +301,28 @@ private:
     return rank.slots[buffer].first + table.microbatch(rank, entry) % rank.layout->buffers[buffer].count;
   }
 
-  Value received(const Action &action, std::uint32_t position, const SlotAccess &access, std::uint32_t slot) const {
-    const LaneView &lane = table.lane(rank, action.lane);
+  /// Where messages of a lane come from.
+  struct Arrivals {
+    bool matched = false, known = false; // another rule refuses it, or not; the sender has run already
+    std::uint32_t offset = 0;            // from own positions to the sender's
+  };
+  Arrivals arrivalsOn(const LaneView &lane) const {
+    if (lane.stream == kNone)
+      return {};
     const bool matched = table.laneOf(lane).kind == LaneKind::Group ? table.groups()[lane.stream].matched
                                                                     : table.channels()[lane.stream].matched;
     if (!matched)
+      return {};
+    const LaneView &partner = table.lanes()[lane.partner];
+    return {true, partner.rank < rank.rank, partner.first - lane.first};
+  }
+
+  Value received(const Action &action, std::uint32_t position, const SlotAccess &access, std::uint32_t slot) const {
+    const Arrivals &from = arrivals[action.lane];
+    if (!from.matched)
       return {.product = kUntold, .instant = instant};
-    const std::uint32_t message = table.lanes()[lane.partner].first + (position - lane.first);
-    return {slot < access.whole ? kMessage : kTorn, 0, slot - access.first, instant, message};
+    const Value message{slot < access.whole ? kMessage : kTorn, 0, slot - access.first, instant, position + from.offset};
+    return from.known ? carried.now(message) : message;
   }
 
   void judgeLaterIterations() {
@@ -324,6 +347,7 @@ private:
   Carried &carried;
   std::vector<MessageRead> &messageReads;
   const NeedTable &needs;
+  const std::array<const Signature *, kOpcodes> &signatures;
   AccessReader accesses;
   Comparison comparison;
   std::vector<Value> values;          // of each slot
@@ -331,6 +355,7 @@ private:
   std::vector<std::uint64_t> judged;  // of each slot the last need that was compared with its content
   std::vector<Read> openReads;
   std::vector<OpenMessage> openMessages;
+  std::array<Arrivals, Wait::kMaxLanes> arrivals{};  // of each lane
   std::array<std::uint32_t, Wait::kMaxLanes> next{}; // position of each lane in ActionTable::dispatched()
   std::uint32_t instant = 0;
 };
@@ -384,6 +409,7 @@ void judgeMessages(const ActionTable &table, const Carried &carried, std::span<c
 void verifyDependencesHold(const ActionTable &table, Verdict &verdict) {
   Carried carried(table.dispatched().size());
   std::vector<MessageRead> messageReads;
+  messageReads.reserve(table.size() / 4); // less than a read a message
   for (const RankView &rank : table.ranks())
     Dependences(table, rank, carried, messageReads, verdict).run();
   judgeMessages(table, carried, messageReads, verdict);
