@@ -33,6 +33,30 @@ TEST(ModelSpec, BytesOfAKnownModel) {
   EXPECT_EQ(spec.boundaryBytesPerToken, 4 * h);
 }
 
+TEST(ModelSpec, BytesFollowTheFormulasOfTheReadme) {
+  const ModelConfig config{
+      .layers = 6, .hidden = 64, .heads = 16, .kvHeads = 4, .headWidth = 8, .ffn = 48, .vocab = 80};
+  const std::uint64_t h = 64, q = 128, k = 32, f = 48, v = 80, t = 32, n = 2;
+  const MicrobatchCaps caps{.tokens = 32, .segments = 2, .segmentTokens = 16};
+  const auto stages = splitLayers(config, 3);
+  for (int stage = 0; stage < 3; ++stage) {
+    const std::uint64_t head = stage == 2, states = n - 1 + (stage == 0) + head;
+    const StageSpec spec = stageSpec(config, stages[stage], caps);
+    const StageRegions regions = stageRegions(config, stages[stage], caps);
+    EXPECT_EQ(spec.stashBytes,
+              4 * t * (states * h + n * (h + 2 * q + 2 * k + 16 + 2 + 2 * f) + head * (1 + v)));
+    EXPECT_EQ(spec.weightStashBytes, 4 * (t * (states * h + n * (f + h)) + n * 2 * h + head * h));
+    EXPECT_EQ(regions.forwardKernels, 4 * t * h);
+    EXPECT_EQ(regions.inputKernels, 4 * t * q);
+    EXPECT_EQ(regions.weightKernels, 4 * t * h);
+    const std::uint64_t turns = states < 2 ? states : 2;
+    EXPECT_EQ(regions.backwardKernels,
+              4 * (t * q + t * (f + h) + 2 * h + turns * t * h + head * h));
+    EXPECT_LT(spec.backwardWorkspace,
+              spec.backwardInputWorkspace + spec.weightStashBytes + spec.backwardWeightWorkspace);
+  }
+}
+
 TEST(ModelSpec, StatesAtTheEdgesBelongToThePlan) {
   const std::uint64_t state = 4 * 512 * 256;
   const auto stages = splitLayers(kModel, 4);
