@@ -1,0 +1,154 @@
+// compileJob: a job through all phases, one pass each, with dumps and times between.
+#include "compiler/Phases/Phases.h"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "compiler/Phases/JobIr.h"
+#include "compiler/Phases/Passes.h"
+#include "compiler/Phases/PhasePass.h"
+#include "compiler/Verify/Verify.h"
+#include "dialects/Plan/FlattenPlan.h"
+#include "llvm/Support/raw_ostream.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace vime {
+namespace {
+
+std::string textOf(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream, mlir::OpPrintingFlags().assumeVerified());
+  stream << '\n';
+  return text;
+}
+
+// The file is whole or absent; why not, else empty.
+std::string writeWhole(const std::filesystem::path &path, const std::string &text) {
+  std::filesystem::path partial = path;
+  partial += ".partial";
+  std::error_code error;
+  std::ofstream file(partial, std::ios::binary);
+  file << text;
+  file.close();
+  if (file)
+    std::filesystem::rename(partial, path, error);
+  if (file && !error)
+    return {};
+  std::filesystem::remove(partial, error);
+  return "cannot write `" + path.string() + "`";
+}
+
+class Compilation {
+public:
+  Compilation(const Job &job, const CompileOptions &options, Compiled &compiled, Findings &findings)
+      : job(job), options(options), compiled(compiled), findings(findings),
+        context(*new mlir::MLIRContext(mlir::MLIRContext::Threading::DISABLED)),
+        internalErrors(&context, [this](mlir::Diagnostic &diagnostic) { note(diagnostic); }) {
+    context.loadDialect<ir::JobDialect, ir::PlanDialect, ir::SchedDialect>();
+  }
+
+  bool run() {
+    if (!makeDumpDirectory())
+      return false;
+    // Context and module are left to the end of the process: freeing a million ops one by one takes longer than the
+    // phases that made them.
+    module = moduleFromJob(&context, job).release();
+    if (!finished("job") || !phase("order", createOrderPhase(&findings)) || !phase("comm", createCommPhase(&findings)) ||
+        !phase("memory", createMemoryPhase(&findings)) ||
+        !phase("plan", createPlanPhase(options.text, options.version, &findings)))
+      return stopped;
+    return judge();
+  }
+
+private:
+  bool phase(std::string_view name, std::unique_ptr<mlir::Pass> pass) {
+    mlir::PassManager passes(&context, mlir::ModuleOp::getOperationName());
+    passes.enableVerifier(options.verifyEach);
+    passes.addPass(std::move(pass));
+    if (mlir::failed(passes.run(module)))
+      return fail(name);
+    return finished(name);
+  }
+
+  bool judge() {
+    compiled.plan = ir::planFromModule(module);
+    lap("flatten");
+    verifyPlan(*compiled.plan, findings, job.file);
+    lap("verify");
+    if (!findings.any())
+      return true;
+    compiled.plan.reset();
+    return false;
+  }
+
+  bool fail(std::string_view name) {
+    if (!findings.any() && compiled.internalError.empty())
+      compiled.internalError = "phase `" + std::string(name) + "` failed without a reason";
+    return false;
+  }
+
+  // True to go on.
+  bool finished(std::string_view name) {
+    lap(name);
+    ++number;
+    if (!dump(name))
+      return false;
+    if (options.stopAfter != name)
+      return true;
+    compiled.stoppedText = textOf(module);
+    stopped = true;
+    return false;
+  }
+
+  bool makeDumpDirectory() {
+    std::error_code error;
+    if (!options.dumpDirectory.empty())
+      std::filesystem::create_directories(options.dumpDirectory, error);
+    if (error)
+      compiled.fileError = "cannot make directory `" + options.dumpDirectory + "`: " + error.message();
+    return !error;
+  }
+
+  bool dump(std::string_view name) {
+    if (options.dumpDirectory.empty())
+      return true;
+    const std::string file = std::to_string(number) + "-" + std::string(name) + ".mlir";
+    compiled.fileError = writeWhole(std::filesystem::path(options.dumpDirectory) / file, textOf(module));
+    lap("dump " + file);
+    return compiled.fileError.empty();
+  }
+
+  void lap(std::string_view part) {
+    const Clock::time_point now = Clock::now();
+    compiled.times.push_back({std::string(part), std::chrono::duration<double>(now - last).count()});
+    last = now;
+  }
+
+  // What MLIR itself or a phase says that cannot be the job's fault.
+  void note(mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error && compiled.internalError.empty())
+      compiled.internalError = diagnostic.str();
+  }
+
+  using Clock = std::chrono::steady_clock;
+  const Job &job;
+  const CompileOptions &options;
+  Compiled &compiled;
+  Findings &findings;
+  mlir::MLIRContext &context; // never freed
+  mlir::ScopedDiagnosticHandler internalErrors;
+  mlir::ModuleOp module;
+  int number = 0; // phases done
+  bool stopped = false;
+  Clock::time_point last = Clock::now();
+};
+
+} // namespace
+
+bool compileJob(const Job &job, const CompileOptions &options, Compiled &compiled, Findings &findings) {
+  return Compilation(job, options, compiled, findings).run();
+}
+
+} // namespace vime

@@ -1,0 +1,54 @@
+// Phase `plan`: settings, limits, connect rounds, origins. Actions stay as they are and are not even read.
+#include "compiler/Phases/JobIr.h"
+#include "compiler/Phases/Passes.h"
+#include "compiler/Phases/PhasePass.h"
+#include "dialects/Plan/BuildPlan.h"
+#include "dialects/Plan/FlattenPlan.h"
+
+namespace vime {
+namespace {
+
+struct PlanPhase : PhasePass<PlanPhase> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlanPhase)
+  PlanPhase(const TextFacts &facts, const std::string &compiler, Findings *report) : PhasePass(report) {
+    textBytes = facts.bytes;
+    textHashLow = facts.hash[0];
+    textHashHigh = facts.hash[1];
+    version = compiler;
+  }
+  PlanPhase(const PlanPhase &other) : PhasePass(other) {} // MLIR copies the options
+  llvm::StringRef getArgument() const final { return "vime-plan"; }
+  llvm::StringRef getDescription() const final { return "phase plan: what the runtime reads beside programs"; }
+
+  bool run(mlir::ModuleOp module, Findings &findings) {
+    const std::optional<Job> job = jobFromModule(module, findings);
+    if (!job)
+      return false;
+    ir::PlanOp op = ir::findPlan(module);
+    if (!op) {
+      module.emitError("the module holds no programs; phases comm and memory make them");
+      return false;
+    }
+    plan::Plan plan = ir::planFromOp(op, ir::Flatten::WithoutActions);
+    if (plan.layouts.empty()) {
+      op.emitError("has no layouts; phase memory makes them");
+      return false;
+    }
+    finishPlan(plan, *job, {textBytes, {textHashLow, textHashHigh}}, version);
+    plan.programs.clear();
+    return ir::updatePlan(op, plan);
+  }
+
+  Option<std::uint64_t> textBytes{*this, "text-bytes", llvm::cl::desc("bytes of the text"), llvm::cl::init(0)};
+  Option<std::uint64_t> textHashLow{*this, "text-hash-low", llvm::cl::desc("its hash"), llvm::cl::init(0)};
+  Option<std::uint64_t> textHashHigh{*this, "text-hash-high", llvm::cl::desc("its hash"), llvm::cl::init(0)};
+  Option<std::string> version{*this, "compiler", llvm::cl::desc("version of the compiler")};
+};
+
+} // namespace
+
+std::unique_ptr<mlir::Pass> createPlanPhase(const TextFacts &text, const std::string &version, Findings *report) {
+  return std::make_unique<PlanPhase>(text, version, report);
+}
+
+} // namespace vime
