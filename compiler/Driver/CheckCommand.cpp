@@ -1,6 +1,7 @@
 #include <iostream>
 
 #include "compiler/Driver/Commands.h"
+#include "compiler/Driver/JobText.h"
 #include "compiler/Frontend/ReadJob.h"
 
 namespace vime {
@@ -13,6 +14,8 @@ int runCheck(const std::string &path, const OutputOptions &output) {
   sources.add(path, *text);
   Findings findings;
   const std::optional<Job> job = readJob(*text, path, findings);
+  if (job)
+    readTextFacts(*job, findings);
   if (findings.any() || output.json)
     return reportFindings(findings, sources, output);
   std::cerr << path << ": a legal job\n";

@@ -1,14 +1,14 @@
 #include <chrono>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <iostream>
 
 #include "compiler/Driver/Commands.h"
+#include "compiler/Driver/JobText.h"
 #include "compiler/Frontend/ReadJob.h"
-#include "compiler/Lowering/FinishPlan.h"
 #include "compiler/Phases/Phases.h"
 #include "compiler/Verify/Verify.h"
 #include "compiler/View/Summary.h"
-#include "runtime/Base/FileHash.h"
 #include "runtime/Plan/PlanFile.h"
 
 namespace vime {
@@ -37,19 +37,6 @@ private:
   Clock::time_point last = Clock::now();
 };
 
-// The text a plan is made for; its fingerprint goes into the plan.
-std::optional<TextFacts> factsOfText(const Job &job, Findings &findings) {
-  const std::string path = pathFromJob(job.file, job.data.text.value);
-  const StatusOr<FileFingerprint> fingerprint = hashFile(path);
-  if (!fingerprint.ok()) {
-    findings.error(Rule::J, kTextUnreadable, fingerprint.status().message())
-        .at(job.data.text.span)
-        .withHelp("paths count from the folder of the job file");
-    return std::nullopt;
-  }
-  return TextFacts{fingerprint->bytes, fingerprint->hash};
-}
-
 std::string successLine(const plan::Plan &plan, const std::string &file) {
   std::size_t actions = 0;
   std::uint64_t peak = 0, peakRank = 0;
@@ -66,10 +53,10 @@ std::string successLine(const plan::Plan &plan, const std::string &file) {
                      peakRank);
 }
 
-std::string provedLine() {
-  std::string labels;
+std::vector<std::string_view> provedLabels() {
+  std::vector<std::string_view> labels;
   for (const ProvedRule &proved : provedRules())
-    labels += fmt::format(" {}", nameOf(proved.rule));
+    labels.push_back(nameOf(proved.rule));
   return labels;
 }
 
@@ -86,7 +73,7 @@ int runCompile(const CompileArguments &arguments, const OutputOptions &output) {
   const std::optional<Job> job = readJob(*text, arguments.job, findings);
   if (!job)
     return reportFindings(findings, sources, output);
-  const std::optional<TextFacts> facts = factsOfText(*job, findings);
+  const std::optional<TextFacts> facts = readTextFacts(*job, findings);
   if (!facts)
     return reportFindings(findings, sources, output);
   watch.lap("job");
@@ -114,10 +101,10 @@ int runCompile(const CompileArguments &arguments, const OutputOptions &output) {
     return reportFailure(written, output);
   watch.lap("write");
   if (output.json)
-    std::cout << summaryJson(*compiled.plan) << "\n";
+    std::cout << summaryJson(*compiled.plan, provedLabels()) << "\n";
   else
-    std::cerr << successLine(*compiled.plan, arguments.plan) << "\n  proved:" << provedLine()
-              << "\n  run: vime-exec " << arguments.plan << "\n";
+    std::cerr << fmt::format("{}\n  proved: {}\n  run: vime-exec {}\n", successLine(*compiled.plan, arguments.plan),
+                             fmt::join(provedLabels(), " "), arguments.plan);
   return 0;
 }
 
