@@ -10,6 +10,7 @@
 namespace vime::ISA {
 
 inline constexpr std::int64_t kDepthChunk = 128;
+inline constexpr std::int64_t kDepthSlab = 2 * kDepthChunk; // no matter for bits, only for caches
 
 /// Element (row, column) at data[row * rowStride + column * columnStride].
 template <typename T> struct Strided {
@@ -28,6 +29,7 @@ template <typename T> struct Panels {
   const T *data;
   std::int64_t rowStride;
   std::int64_t panelStride;
+  Panels from(std::int64_t k) const { return {data + k * rowStride, rowStride, panelStride}; }
 };
 
 template <typename T, int Vectors> Panels<T> packedPanels(const T *data, std::int64_t depth) {
@@ -36,6 +38,9 @@ template <typename T, int Vectors> Panels<T> packedPanels(const T *data, std::in
 
 struct Extent {
   std::int64_t rows, columns, depth;
+  Extent chunk(std::int64_t k, std::int64_t most) const {
+    return {rows, columns, minimum(most, depth - k)};
+  }
 };
 
 /// One register tile at (row, column) of a product.
@@ -57,19 +62,35 @@ VIME_INLINE void multiplyTile(Extent extent, std::int64_t row, std::int64_t colu
        .columns = int(minimum(kColumns, extent.columns - column))});
 }
 
-/// One chunk of depth, `a` read in place.
+/// One slab of depth, `a` read in place along its rows. The chunks of a block of rows of one panel
+/// follow each other, so that their partial sums and the panel stay in the first cache.
 template <typename T, int Vectors>
-void multiplyInPlace(Extent extent, const T *a, std::int64_t aStride, Panels<T> b,
-                     RowMajor<const T> residual, RowMajor<T> result) {
-  constexpr int kColumns = kPanel<T, Vectors>;
-  constexpr std::int64_t kBlockRows = kTileRows * 8; // their chunk of `a` stays in the first cache
+void multiplySlab(Extent extent, const T *a, std::int64_t aStride, Panels<T> b,
+                  RowMajor<const T> residual, RowMajor<T> result) {
+  constexpr std::int64_t kBlockRows = kTileRows * 16;
   for (std::int64_t block = 0; block < extent.rows; block += kBlockRows) {
     const std::int64_t end = minimum(extent.rows, block + kBlockRows);
-    for (std::int64_t column = 0; column < extent.columns; column += kColumns)
-      for (std::int64_t row = block; row < end; row += kTileRows)
-        multiplyTile<T, Vectors, ReadA::AlongRows>(extent, row, column,
-                                                   int(minimum(kTileRows, end - row)),
-                                                   a + row * aStride, aStride, b, residual, result);
+    for (std::int64_t column = 0; column < extent.columns; column += kPanel<T, Vectors>) {
+      RowMajor<const T> addend = residual;
+      for (std::int64_t k = 0; k < extent.depth; k += kDepthChunk) {
+        const Extent chunk = extent.chunk(k, kDepthChunk);
+        for (std::int64_t row = block; row < end; row += kTileRows)
+          multiplyTile<T, Vectors, ReadA::AlongRows>(
+              chunk, row, column, int(minimum(kTileRows, end - row)), a + row * aStride + k,
+              aStride, b.from(k), addend, result);
+        addend = {result.data, result.stride};
+      }
+    }
+  }
+}
+
+template <typename T, int Vectors>
+void multiplyAlongRows(Extent extent, const T *a, std::int64_t aStride, Panels<T> b,
+                       RowMajor<const T> residual, RowMajor<T> result) {
+  for (std::int64_t k = 0; k < extent.depth; k += kDepthSlab) {
+    multiplySlab<T, Vectors>(extent.chunk(k, kDepthSlab), a + k, aStride, b.from(k), residual,
+                             result);
+    residual = {result.data, result.stride};
   }
 }
 
@@ -120,17 +141,16 @@ void multiplyGathered(Extent extent, Strided<T> a, Panels<T> b, RowMajor<const T
 template <typename T, int Vectors>
 void multiply(Extent extent, Strided<T> a, Panels<T> b, RowMajor<const T> residual,
               RowMajor<T> result, T *rowsCopy) {
+  if (a.columnStride == 1)
+    return multiplyAlongRows<T, Vectors>(extent, a.data, a.rowStride, b, residual, result);
   for (std::int64_t k = 0; k < extent.depth; k += kDepthChunk) {
-    const Extent chunk{extent.rows, extent.columns, minimum(kDepthChunk, extent.depth - k)};
+    const Extent chunk = extent.chunk(k, kDepthChunk);
     const T *aChunk = a.data + k * a.columnStride;
-    const Panels<T> bChunk{b.data + k * b.rowStride, b.rowStride, b.panelStride};
-    if (a.columnStride == 1)
-      multiplyInPlace<T, Vectors>(chunk, aChunk, a.rowStride, bChunk, residual, result);
-    else if (rowsCopy)
-      multiplyGathered<T, Vectors>(chunk, {aChunk, a.rowStride, a.columnStride}, bChunk, residual,
-                                   result, rowsCopy);
+    if (rowsCopy)
+      multiplyGathered<T, Vectors>(chunk, {aChunk, a.rowStride, a.columnStride}, b.from(k),
+                                   residual, result, rowsCopy);
     else
-      multiplyTransposed<T, Vectors>(chunk, aChunk, a.columnStride, bChunk, residual, result);
+      multiplyTransposed<T, Vectors>(chunk, aChunk, a.columnStride, b.from(k), residual, result);
     residual = {result.data, result.stride};
   }
 }
