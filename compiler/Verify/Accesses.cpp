@@ -16,8 +16,10 @@ AccessShape::Operand useOf(const Signature &signature, const OperandSignature &o
     return {true, false, owned};
   case Access::Write:
     return {false, true, owned};
-  case Access::ReadWrite:
-    return {!(special && operand.name == "gradients"), true, owned};
+  case Access::ReadWrite: {
+    const bool adds = signature.opcode == Opcode::Backward || signature.opcode == Opcode::BackwardWeight;
+    return {!(special && adds && operand.name == "gradients"), true, owned};
+  }
   case Access::RootReadOthersWrite:
     return {special, !special, owned};
   case Access::RootWrite:
@@ -85,8 +87,9 @@ AccessReader::AccessReader(const ActionTable &table, const RankView &rank)
     : table(table), rank(rank), shapes(accessShapes()) {
   for (std::size_t index = 0; index < rank.program->lanes.size(); ++index) {
     const Lane &lane = rank.program->lanes[index];
-    isRoot[index] = lane.kind == LaneKind::Group && table.plan().groups[lane.group].root == rank.rank;
-    movesSlot[index] = lane.kind != LaneKind::Group && lane.message.perToken != 0;
+    isGroup[index] = lane.kind == LaneKind::Group;
+    isRoot[index] = isGroup[index] && table.plan().groups[lane.group].root == rank.rank;
+    movesSlot[index] = !isGroup[index] && lane.message.perToken != 0;
   }
 }
 

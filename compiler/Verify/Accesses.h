@@ -59,7 +59,7 @@ public:
 
   template <typename Visit> void forEach(std::uint32_t entry, Visit &&visit) const {
     const plan::Action &action = table.action(rank, entry);
-    const bool special = isRoot[action.lane] || (action.immediate & plan::kOverwriteGradients) != 0;
+    const bool special = isGroup[action.lane] ? isRoot[action.lane] : (action.immediate & plan::kOverwriteGradients) != 0;
     const AccessShape &shape = shapes[opcodeIndex(action.opcode)][special];
     const std::uint32_t microbatch = shape.perMicrobatch ? table.microbatch(rank, entry) : 0;
     const std::uint32_t *operands = rank.program->operands.data() + action.operands;
@@ -90,7 +90,7 @@ private:
   const ActionTable &table;
   const RankView &rank;
   const std::array<std::array<AccessShape, 2>, kOpcodes> &shapes; // second: of the root, or of what overwrites
-  std::array<bool, plan::Wait::kMaxLanes> isRoot{}, movesSlot{};  // of each lane
+  std::array<bool, plan::Wait::kMaxLanes> isGroup{}, isRoot{}, movesSlot{}; // of each lane
 };
 
 } // namespace vime::verify

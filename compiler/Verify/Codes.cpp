@@ -12,8 +12,10 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::S1, 2, "a stage runs the same task of a microbatch twice in a step"},
     VerifierCode{Rule::S1, 3, "a stage runs the backward of a microbatch both whole and in two parts"},
     VerifierCode{Rule::S1, 4, "a stage that is not the last one computes a loss"},
-    VerifierCode{Rule::S1, 6, "the coordinator does not decide and load exactly once a step"},
+    VerifierCode{Rule::S1, 6, "the coordinator does not decide, load and report exactly once a step"},
     VerifierCode{Rule::S1, 7, "the plan runs another number of steps than the job asks for"},
+    VerifierCode{Rule::S1, 8, "a stage is not exported exactly once behind the last step, or though nobody asks for it"},
+    VerifierCode{Rule::S1, 9, "the export is not committed exactly once, or though nobody asks for it"},
 
     VerifierCode{Rule::S2, 1, "an action reads what nothing has written yet"},
     VerifierCode{Rule::S2, 2, "an action reads the output of another action than the one it depends on"},
@@ -95,6 +97,7 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::M3, 3, "an action overwrites a buffer without waiting until it is sent"},
     VerifierCode{Rule::M3, 4, "an action overwrites a buffer without waiting for the write before"},
     VerifierCode{Rule::M3, 5, "a ring has too few slots: a microbatch is overwritten before its last use"},
+    VerifierCode{Rule::M3, 6, "an action writes a slot that is also another operand of it"},
 };
 
 } // namespace

@@ -1,5 +1,5 @@
 // M2: buffers that share bytes are used one after the other: a write to one comes, by lanes and waits, after all uses of
-// the other, and nothing reads what the other has overwritten.
+// the other (an action that uses both has no such order), and nothing reads what the other has overwritten.
 //
 // Layouts without shared bytes, and slots that share none, cost a sort.
 #include <algorithm>
@@ -99,7 +99,8 @@ private:
   void judgeUses(const Knowing &now, const SlotAccess &access, std::uint32_t other) {
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       const std::uint32_t position = (access.writes ? uses : written)[other * lanes + lane];
-      if (lane != now.action->lane && !now.knows(lane, position))
+      const bool ordered = lane == now.action->lane ? position != now.position : now.knows(lane, position);
+      if (!ordered)
         fault(1, now, access, entryAt(table, rank, lane, position),
               "uses `{}` without waiting for the last use of a buffer that shares its bytes");
     }

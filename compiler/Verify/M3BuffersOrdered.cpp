@@ -3,7 +3,8 @@
 //
 // Two uses of a slot by different lanes, one of them writing, must be ordered by lanes and waits (Knowledge.h), also over
 // the edge of a loop. Dispatch order is the only order they can have, so the later one must know the earlier one.
-// What was never written at all is S2's to tell.
+// What was never written at all is S2's to tell. Within an action nothing has an order, so it may use a slot once only, or
+// several times to read.
 //
 // Of a loop's second iteration only those uses are judged that come before its own first write of the slot: all others
 // meet what they met in the first iteration.
@@ -108,6 +109,9 @@ private:
       state.openLanes |= lane;
     }
     judge(now, {now.entry, slot, access.buffer, access.reads, access.writes});
+    if ((state.lanes & lane) != 0 && uses[slot * laneCount + now.action->lane] == now.position &&
+        (access.writes || (state.writer == now.entry && state.position == now.position)))
+      twice(now, access);
     if (access.reads && access.perMicrobatch && state.microbatch != kNone &&
         state.microbatch != table.microbatch(rank, now.entry))
       misplaced(now, access, state);
@@ -162,6 +166,14 @@ private:
                                   describeBuffer(table.plan(), rank.rank, use.buffer), before));
     verdict.from(finding, placeOf(table, rank, other));
     verdict.to(finding, place);
+  }
+
+  void twice(const Knowing &now, const SlotAccess &access) {
+    const ActionPlace place = placeOf(table, rank, now.entry);
+    verdict.from(verdict.error(Rule::M3, 6, place,
+                               fmt::format("{} writes `{}`, which is also another operand of it", verdict.words(place),
+                                           describeBuffer(table.plan(), rank.rank, access.buffer))),
+                 place);
   }
 
   /// The slot holds another microbatch. Overwritten if the wanted one has been there; else it comes later, which is S2's.

@@ -1,9 +1,11 @@
 // S1: in a step each (stage, microbatch) runs one forward and one backward, or one input and one weight gradient in its
-// place; the last stage one loss. The data of a step is decided and loaded once, and there are as many steps as the job
-// asks for.
+// place; the last stage one loss. The coordinator decides, loads and reports once a step, there are as many steps as the
+// job asks for, and behind them each stage is exported once, if at all.
 //
 // A step is an iteration of a loop over steps, or all that stands outside of loops, if there are tasks.
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
@@ -19,6 +21,8 @@ using namespace plan;
 enum Kind : std::uint8_t { kForward, kLoss, kBackward, kInput, kWeight };
 constexpr unsigned kWhole = 1u << kBackward, kSplit = 1u << kInput | 1u << kWeight;
 constexpr std::string_view kNames[] = {"forward", "loss", "backward", "backward_input", "backward_weight"};
+
+constexpr std::array kOnce = {Opcode::Decide, Opcode::Load, Opcode::Report}; // a step
 
 std::optional<Kind> kindOf(std::uint16_t opcode) {
   switch (static_cast<Opcode>(opcode)) {
@@ -42,8 +46,8 @@ public:
       const std::uint16_t opcode = table.action(rank, entry).opcode;
       if (const std::optional<Kind> kind = kindOf(opcode))
         task(rank, entry, *kind);
-      else if (opcode == code(Opcode::Decide) || opcode == code(Opcode::Load))
-        ++(opcode == code(Opcode::Decide) ? decided : loaded);
+      for (std::size_t index = 0; index < kOnce.size(); ++index)
+        once[index] += opcode == code(kOnce[index]);
     }
   }
 
@@ -55,10 +59,10 @@ public:
       for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch)
         if (!complete(stage, microbatch, where))
           break; // what follows in this stage would only repeat it
-    if (decided != 1)
-      verdict.error(Rule::S1, 6, fmt::format("`decide` runs {} times {}, not once", decided, where));
-    if (loaded != 1)
-      verdict.error(Rule::S1, 6, fmt::format("`load` runs {} times {}, not once", loaded, where));
+    for (std::size_t index = 0; index < kOnce.size(); ++index)
+      if (once[index] != 1)
+        verdict.error(Rule::S1, 6, fmt::format("`{}` runs {} times {}, not once", signatureOf(code(kOnce[index]))->name,
+                                               once[index], where));
     return true;
   }
 
@@ -121,7 +125,7 @@ private:
   const ActionTable &table;
   Verdict &verdict;
   std::uint32_t microbatches;
-  std::uint32_t decided = 0, loaded = 0;
+  std::array<std::uint32_t, kOnce.size()> once{};
   std::uint64_t tasks = 0;
   std::vector<std::uint8_t> bits;
 };
@@ -150,6 +154,67 @@ std::uint64_t judgeSteps(const ActionTable &table, std::uint32_t loop, Verdict &
   return step.complete(where) ? trips : 0;
 }
 
+/// What a rank exports in its last segment: each stage once, all before its counters are gathered for the commit.
+class Exports {
+public:
+  Exports(const ActionTable &table, const RankView &rank, Verdict &verdict)
+      : table(table), rank(rank), verdict(verdict), shards(rank.stages.size(), 0) {}
+
+  /// Commits found.
+  std::uint32_t judge() {
+    for (const Segment &segment : rank.segments)
+      for (std::uint32_t entry = segment.first; entry < segment.end; ++entry)
+        add(entry, !segment.isLoop() && &segment == &rank.segments.back());
+    const std::uint32_t wanted = table.plan().run.exportTo.empty() ? 0 : 1;
+    for (std::uint32_t stage = 0; stage < shards.size(); ++stage)
+      if (shards[stage] != wanted)
+        verdict.error(Rule::S1, 8, fmt::format("stage {} is exported {} times behind the last step, not {}",
+                                               table.stages()[rank.stages[stage]].stage, shards[stage],
+                                               wanted == 0 ? "never" : "once"));
+    return commits;
+  }
+
+private:
+  void add(std::uint32_t entry, bool isLast) {
+    const Action &action = table.action(rank, entry);
+    if (action.opcode == code(Opcode::ExportShard) && isLast && !gathered)
+      ++shards[action.stage];
+    else if (action.opcode == code(Opcode::ExportShard))
+      misplaced(entry);
+    commits += action.opcode == code(Opcode::ExportCommit);
+    gathered = gathered || (isLast && action.opcode == code(Opcode::Gather) && total(shards) != 0);
+  }
+
+  static std::uint32_t total(const std::vector<std::uint32_t> &counts) {
+    return std::accumulate(counts.begin(), counts.end(), 0u);
+  }
+
+  void misplaced(std::uint32_t entry) {
+    const ActionPlace place = placeOf(table, rank, entry);
+    verdict.from(verdict.error(Rule::S1, 8, place,
+                               fmt::format("{} runs {}", verdict.words(place),
+                                           gathered ? "after what was exported is counted" : "before the last step")),
+                 place);
+  }
+
+  const ActionTable &table;
+  const RankView &rank;
+  Verdict &verdict;
+  std::vector<std::uint32_t> shards; // of each local stage
+  std::uint32_t commits = 0;
+  bool gathered = false;
+};
+
+void judgeExports(const ActionTable &table, Verdict &verdict) {
+  std::uint32_t commits = 0;
+  for (const RankView &rank : table.ranks())
+    commits += Exports(table, rank, verdict).judge();
+  const std::uint32_t wanted = table.plan().run.exportTo.empty() ? 0 : 1;
+  if (commits != wanted)
+    verdict.error(Rule::S1, 9, fmt::format("the export is committed {} times, not {}", commits,
+                                           wanted == 0 ? "never" : "once"));
+}
+
 } // namespace
 
 void verifyTasksComplete(const ActionTable &table, Verdict &verdict) {
@@ -165,6 +230,7 @@ void verifyTasksComplete(const ActionTable &table, Verdict &verdict) {
     steps += judgeSteps(table, loop, verdict);
   if (steps != table.plan().run.steps)
     verdict.error(Rule::S1, 7, fmt::format("the plan runs {} steps, the job asks for {}", steps, table.plan().run.steps));
+  judgeExports(table, verdict);
 }
 
 } // namespace vime::verify

@@ -84,7 +84,7 @@ constexpr Row kRows[] = {
     {"report", "scalars", {"clip.scalars"}},
     {"report", "all_stats", {"gather.destination"}},
     {"gather", "source", {"measure.stats", "export_shard.stats"}},
-    {"export_shard", "weights", {"initialize.weights", "optimize.weights"}, Same, NoMicrobatch, AnyStep},
+    {"export_shard", "weights", {"optimize.weights"}, Same, NoMicrobatch, AnyStep},
     {"export_commit", "all_stats", {"gather.destination"}},
 };
 

@@ -9,7 +9,8 @@ using namespace plan;
 
 class Rendezvous {
 public:
-  explicit Rendezvous(const ActionTable &table) : table(table), arrived(table.groups().size(), 0) {
+  explicit Rendezvous(const ActionTable &table)
+      : table(table), arrived(table.groups().size(), 0), isWaiting(table.ranks().size(), false) {
     for (const RankView &rank : table.ranks()) {
       heads.push_back(rank.first);
       ready.push_back(rank.rank);
@@ -55,9 +56,13 @@ private:
   }
 
   bool meetGroup(const LaneView &lane) {
+    if (isWaiting[lane.rank])
+      return false; // counted when it came
+    isWaiting[lane.rank] = true;
     if (++arrived[lane.stream] < table.ranks().size())
       return false;
     arrived[lane.stream] = 0;
+    isWaiting.assign(isWaiting.size(), false);
     for (const RankView &rank : table.ranks())
       if (rank.rank != lane.rank) {
         ++heads[rank.rank];
@@ -96,6 +101,7 @@ private:
   const ActionTable &table;
   std::vector<std::uint32_t> heads, ready;
   std::vector<std::size_t> arrived; // members whose head is this call of the group
+  std::vector<bool> isWaiting;      // ranks counted there
 };
 
 } // namespace
