@@ -95,7 +95,8 @@ Status Executor::perform(const Instruction &instruction) {
 Status Executor::performTimed(const Instruction &instruction) {
   const Clock::time_point start = Clock::now();
   Status status = instruction.routine(state, instruction);
-  state.counters.computeNanoseconds += static_cast<std::uint64_t>((Clock::now() - start).count());
+  const std::chrono::nanoseconds busy = Clock::now() - start;
+  state.counters.computeNanoseconds += static_cast<std::uint64_t>(busy.count());
   return status;
 }
 

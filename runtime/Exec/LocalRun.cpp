@@ -1,7 +1,9 @@
 #include "runtime/Exec/LocalRun.h"
 
+#include <algorithm>
 #include <atomic>
-#include <cstdlib>
+#include <chrono>
+#include <iterator>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -17,6 +19,8 @@
 
 namespace vime {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 /// Readable once `signal` was called.
 class Event {
@@ -63,27 +67,51 @@ public:
     std::vector<std::thread> threads;
     for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
       threads.emplace_back([this, rank] { runRank(rank); });
-    awaitEnd();
+    if (!awaitEnd())
+      abandon();
     for (std::thread &thread : threads)
       thread.join();
     return outcome.status();
   }
 
 private:
-  /// Until all ranks have stopped. The first signal asks them to, at their next action; the second
-  /// does not wait.
-  void awaitEnd() {
-    pollfd files[] = {{over.descriptor(), POLLIN, 0}, {options.interrupts, POLLIN, 0}};
-    for (bool asked = false; (files[0].revents & POLLIN) == 0; poll(files, 2, -1)) {
-      if ((files[1].revents & POLLIN) == 0)
-        continue;
-      if (asked)
-        std::_Exit(Status(StatusCode::Interrupted, "").exitCode());
-      asked = true;
-      consumeInterrupt(options.interrupts);
-      outcome.interrupt();
-      transports.front()->abort();
+  /// Until all ranks have stopped. False when the run has failed, or the user wants it to end, and
+  /// a rank does not stop, or the user cannot wait.
+  bool awaitEnd() {
+    enum { Over, Failed, Interrupt };
+    pollfd files[] = {{over.descriptor(), POLLIN, 0},
+                      {failed.descriptor(), POLLIN, 0},
+                      {options.interrupts, POLLIN, 0}};
+    Clock::time_point deadline = Clock::time_point::max();
+    for (bool asked = false;;) {
+      poll(files, std::size(files), millisecondsUntil(deadline));
+      if (files[Over].revents & POLLIN)
+        return true;
+      if (Clock::now() >= deadline || (asked && (files[Interrupt].revents & POLLIN)))
+        return false;
+      if (files[Interrupt].revents & POLLIN) {
+        asked = true;
+        consumeInterrupt(options.interrupts);
+        outcome.interrupt();
+        transports.front()->abort();
+      }
+      if (deadline == Clock::time_point::max())
+        deadline = Clock::now() + kStopLimit;
+      files[Failed].fd = -1; // said all it has to say
     }
+  }
+
+  static int millisecondsUntil(Clock::time_point deadline) {
+    if (deadline == Clock::time_point::max())
+      return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    return std::max(0, static_cast<int>(left.count()));
+  }
+
+  void abandon() {
+    removePartialExport(plan, options.base);
+    if (options.abandon)
+      options.abandon(outcome.status());
   }
 
   void runRank(std::uint32_t rank) {
@@ -91,6 +119,7 @@ private:
     if (!status.ok()) {
       outcome.record(status); // before the others can fail of it
       transports[rank]->abort();
+      failed.signal();
     }
     if (--running == 0)
       over.signal();
@@ -114,7 +143,7 @@ private:
   std::vector<Sleeper *> pointers;
   LocalTransports transports;
   RunOutcome outcome;
-  Event over;
+  Event over, failed;
   std::atomic<std::uint32_t> running;
 };
 

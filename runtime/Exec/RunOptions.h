@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 #include "runtime/Exec/Arena.h"
@@ -13,7 +14,12 @@ struct RunOptions {
   std::string base = "."; // folder of the job's relative paths
   int interrupts = -1;    // readable when the user wants the run to end (InterruptSignals.h)
   Arena::Edge edge = Arena::Edge::Plain;
+  /// Called when the run is to end and a rank's thread does not stop within kStopLimit, or the user
+  /// cannot wait: a task that never returns ends only with the process, which this should end.
+  std::function<void(const Status &)> abandon;
 };
+
+constexpr std::chrono::seconds kStopLimit{10};
 
 /// Longest wait for a peer.
 std::chrono::nanoseconds transferLimit(const plan::Plan &plan);

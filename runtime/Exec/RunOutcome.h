@@ -19,7 +19,8 @@ public:
 
   /// Ok, or the cause.
   Status status() const;
-  /// Whether what is known is the cause, and no consequence of something that another rank has still to say.
+  /// Whether what is known is the cause, and no consequence of something that another rank has
+  /// still to say.
   bool isCertain() const;
 
 private:

@@ -87,7 +87,9 @@ int check(const plan::Plan &plan, const Arguments &arguments) {
 
 int run(const plan::Plan &plan, const Arguments &arguments, char **values) {
   const InterruptSignals signals;
-  const RunOptions options{.base = arguments.base, .interrupts = signals.descriptor()};
+  const RunOptions options{.base = arguments.base,
+                           .interrupts = signals.descriptor(),
+                           .abandon = [](const Status &status) { std::_Exit(fail(status)); }};
   Progress progress(plan, arguments.transport, pathFrom(arguments.base, plan.run.exportTo),
                     arguments.quiet ? Progress::Style::Silent : Progress::styleFor(stderr), stderr);
   const Status status = arguments.transport == "gloo"

@@ -30,6 +30,7 @@ StatusOr<End> groupEnd(const plan::Plan &plan, std::uint32_t rank, std::uint32_t
           .operation = group.operation};
   end.members = membersAlong(plan.mesh, rank, group.axes);
   end.root = group.root;
+  end.name = group.name;
   if (group.root >= end.members.size())
     return Status(StatusCode::Unacceptable,
                   fmt::format("group `{}` has {} members and root {}", group.name,

@@ -27,8 +27,8 @@ std::vector<std::uint32_t> endsOfLanes(const plan::Program &program);
 std::vector<std::uint32_t> membersAlong(const plan::Mesh &mesh, std::uint32_t rank,
                                         std::uint8_t axes);
 
-/// Pairs (low, high) of ranks that exchange anything directly, in the plan's connect rounds first,
-/// then what these leave out; only those of `rank`.
+/// The ranks that this one exchanges anything with directly: in the order of the plan's connect
+/// rounds, then those that the rounds leave out.
 std::vector<std::uint32_t> peersInConnectOrder(const plan::Plan &plan, const RankEnds &ends);
 
 } // namespace vime

@@ -32,6 +32,7 @@ struct End {
   plan::Collective operation = plan::Collective::Broadcast;
   std::vector<std::uint32_t> members; // of a group: its ranks, ascending
   std::uint32_t root = 0;             // of a group: index into `members`
+  std::string name;                   // of a group, for messages
 };
 
 /// All ends of one rank.
@@ -68,8 +69,8 @@ public:
   virtual const std::atomic<std::uint64_t> &finished(std::uint32_t end) const = 0;
 
   /// Returns when the first `count` transfers of an end have finished. `Hang` when the time limit
-  /// passes, naming the peer; `RankFailed` when a peer is gone, `Interrupted` after `abort` in this process. Any failure
-  /// is final for the whole transport.
+  /// passes, naming the peer; `RankFailed` when a peer is gone, `Interrupted` after `abort` in this
+  /// process. Any failure is final for the whole transport.
   virtual Status await(std::uint32_t end, std::uint64_t count) = 0;
 
   /// Ends the run: every blocked or later call fails, here and (soon) on all peers. From any
@@ -77,7 +78,7 @@ public:
   virtual void abort() = 0;
 };
 
-/// `rank 1 → rank 2, forward`, or `group 3`.
+/// `rank 1 → rank 2, forward`, or `group step`.
 std::string describe(const End &end, std::uint32_t rank);
 
 } // namespace vime
