@@ -1,0 +1,67 @@
+"""Every order, number of ranks and transport trains to the same bits.
+
+    bit_equality.py FOLDER_OF_BINARIES [--quick]
+
+Losses and gradient norms of 20 steps and every exported parameter are compared bit for bit with one rank under GPipe.
+"""
+
+import shutil
+import sys
+import tempfile
+import pathlib
+
+import vime
+
+ORDERS = [("gpipe", None), ("1f1b", None), ("interleaved", 2), ("zb-h1", None)]
+RANKS = [1, 2, 4]
+RUNS = [("local", "avx512"), ("gloo", "avx512"), ("local", "avx2")]
+
+
+def result(tools, schedule, chunks, ranks, *options):
+    """What a run leaves: losses and norms in full precision, and the exported tensors."""
+    export = tools.folder / "out"
+    shutil.rmtree(export, ignore_errors=True)
+    plan = tools.compile(vime.job(schedule, ranks, chunks=chunks, export="out"))
+    summary = tools.train(plan, *options)
+    return [(step["loss"], step["gradient_norm"]) for step in summary["history"]], vime.tensors(export)
+
+
+def differences(reference, other):
+    for step, (expected, found) in enumerate(zip(reference[0], other[0], strict=True)):
+        if expected != found:
+            yield f"step {step}: loss and norm {found}, expected {expected}"
+    for name in sorted(reference[1].keys() | other[1].keys()):
+        if reference[1].get(name) != other[1].get(name):
+            yield f"tensor {name} differs"
+
+
+def main():
+    binaries = pathlib.Path(sys.argv[1]).resolve()
+    has_avx512 = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        tools = vime.Tools(binaries, folder)
+        vime.corpus(tools.folder)
+        reference = result(tools, "gpipe", None, 1, "--isa", "avx2")
+        losses = [loss for loss, _ in reference[0]]
+        assert len(losses) == 20 and losses[-1] < losses[0] - 0.3, f"the loss does not fall: {losses}"
+        failures, runs = 0, 0
+        for schedule, chunks in ORDERS:
+            for ranks in RANKS:
+                for transport, isa in RUNS:
+                    if isa == "avx512" and not has_avx512:
+                        isa = "avx2"
+                    found = result(tools, schedule, chunks, ranks, "--transport", transport, "--isa", isa)
+                    wrong = list(differences(reference, found))
+                    runs += 1
+                    failures += bool(wrong)
+                    print(f"{schedule:12} {ranks} ranks  {transport:6} {isa:7} "
+                          + ("bit-equal" if not wrong else f"DIFFERS: {wrong[0]} and {len(wrong) - 1} more"), flush=True)
+        again = result(tools, "1f1b", None, 4)
+        repeats = not list(differences(reference, again))
+        print("repeated run bit-equal" if repeats else "a repeated run DIFFERS")
+    print(f"{runs - failures} of {runs} runs bit-equal to one rank under gpipe, loss {losses[0]:.4f} to {losses[-1]:.4f}")
+    sys.exit(1 if failures or not repeats else 0)
+
+
+if __name__ == "__main__":
+    main()

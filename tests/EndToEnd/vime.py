@@ -1,0 +1,76 @@
+"""Runs the tools as a user does: a job file in, a plan, a run, an export out."""
+
+import json
+import pathlib
+import struct
+import subprocess
+
+TINY = "{family: llama, layers: 8, hidden: 32, heads: 4, kv_heads: 2, ffn: 88, vocab: 256, dtype: float32}"
+
+
+def job(schedule, ranks, *, chunks=None, microbatches=8, steps=20, model=TINY, export=None, sequence=32, samples=2):
+    """The text of a job that trains a tiny decoder on `corpus.txt` beside it."""
+    chunk = f", chunks: {chunks}" if chunks else ""
+    exports = f", export: {export}" if export else ""
+    return f"""version: 1
+name: test
+cluster:   {{ranks: {ranks}, device: cpu}}
+models:
+  tiny:    {model}
+roles:
+  actor:   {{model: tiny, ranks: 0-{ranks - 1}, parallel: {{pp: {ranks}}}}}
+pipeline:  {{schedule: {schedule}{chunk}, microbatches: {microbatches}, microbatch: {samples} samples}}
+data:      {{text: corpus.txt, sequence: {sequence} tokens}}
+optimizer: {{kind: adamw, lr: 1.0e-3, clip: 1.0}}
+run:       {{steps: {steps}, seed: 7{exports}}}
+"""
+
+
+def corpus(folder, size=1 << 16):
+    """A text that is the same everywhere and has something to learn."""
+    words = "the plan names what every rank does and when it does it so that nobody has to decide while it runs".split()
+    state, text = 1, []
+    while sum(map(len, text)) + len(text) < size:
+        state = (state * 1103515245 + 12345) % (1 << 31)
+        text.append(words[state >> 16 & 31 if state >> 16 & 31 < len(words) else state >> 21 & 15])
+    (folder / "corpus.txt").write_text(" ".join(text)[:size])
+
+
+class Tools:
+    """`vimec` and `vime-exec` of one build, working in one folder."""
+
+    def __init__(self, binaries, folder):
+        self.binaries, self.folder = pathlib.Path(binaries), pathlib.Path(folder)
+
+    def run(self, tool, *arguments, expect=0, timeout=120):
+        done = subprocess.run([self.binaries / tool, *map(str, arguments)], cwd=self.folder, capture_output=True,
+                              text=True, timeout=timeout, stdin=subprocess.DEVNULL)
+        if done.returncode != expect:
+            raise AssertionError(f"{tool} {' '.join(map(str, arguments))}: exit code {done.returncode}, expected "
+                                 f"{expect}\n{done.stdout}{done.stderr}")
+        return done
+
+    def compile(self, text, name="job"):
+        (self.folder / f"{name}.yaml").write_text(text)
+        self.run("vimec", f"{name}.yaml", "-o", f"{name}.bin")
+        return f"{name}.bin"
+
+    def train(self, plan, *options):
+        """The summary of the run."""
+        return json.loads(self.run("vime-exec", plan, "--quiet", "--json", *options).stdout)
+
+
+def tensors(directory):
+    """All tensors of a Hugging Face directory: name -> (dtype, shape, bytes)."""
+    found = {}
+    for file in sorted(pathlib.Path(directory).glob("*.safetensors")):
+        data = file.read_bytes()
+        (length,) = struct.unpack_from("<Q", data)
+        for name, entry in json.loads(data[8:8 + length]).items():
+            if name == "__metadata__":
+                continue
+            first, last = entry["data_offsets"]
+            if name in found:
+                raise AssertionError(f"tensor {name} stands in two files of {directory}")
+            found[name] = (entry["dtype"], tuple(entry["shape"]), data[8 + length + first:8 + length + last])
+    return found
