@@ -20,6 +20,23 @@ struct Cell {
   int width;
 };
 
+constexpr int kFarthest = 1000; // characters looked at on either side of the underline
+
+void removeCharacters(std::string_view &text, int count) {
+  for (; count > 0 && !text.empty(); --count)
+    text.remove_prefix(characterAt(text).bytes);
+}
+
+/// The part of an endless line that can be shown; `column` counts from its start.
+std::string_view nearPart(std::string_view line, int &column) {
+  const int skipped = std::max(0, column - kFarthest);
+  removeCharacters(line, skipped);
+  column -= skipped;
+  std::string_view rest = line;
+  removeCharacters(rest, 2 * kFarthest);
+  return line.substr(0, line.size() - rest.size());
+}
+
 std::vector<Cell> cellsOf(std::string_view line) {
   std::vector<Cell> cells;
   int start = 0;
@@ -58,9 +75,9 @@ std::string window(const std::vector<Cell> &cells, int from, int to) {
 } // namespace
 
 Snippet snippet(std::string_view line, int column, int length) {
-  const std::vector<Cell> cells = cellsOf(line);
-  const std::size_t first =
-      std::min(cells.size(), static_cast<std::size_t>(std::max(column, 1) - 1));
+  column = std::max(column, 1);
+  const std::vector<Cell> cells = cellsOf(nearPart(line, column));
+  const std::size_t first = std::min(cells.size(), static_cast<std::size_t>(column - 1));
   const std::size_t end =
       std::min(cells.size(), first + static_cast<std::size_t>(std::max(length, 1)));
   const int underline = startOf(cells, first);

@@ -206,6 +206,8 @@ private:
   Draft &draft;
 };
 
+constexpr std::size_t kMostErrors = 200; // nobody reads more
+
 // Everything of one run reads from the top of the file down.
 void sortByPlace(Findings &findings, std::size_t first) {
   std::stable_sort(findings.all().begin() + static_cast<std::ptrdiff_t>(first),
@@ -213,6 +215,16 @@ void sortByPlace(Findings &findings, std::size_t first) {
                      return std::pair(left.span.line, left.span.column) <
                             std::pair(right.span.line, right.span.column);
                    });
+}
+
+void limit(Findings &findings, std::size_t first, const std::string &file) {
+  if (findings.size() - first <= kMostErrors)
+    return;
+  findings.all().resize(first + kMostErrors);
+  findings
+      .error(Rule::J, number(JobCode::TooLarge),
+             "more than " + std::to_string(kMostErrors) + " errors; the others are not listed")
+      .at({.file = file});
 }
 
 } // namespace
@@ -241,6 +253,7 @@ std::optional<Job> readJob(std::string_view text, const std::string &file, Findi
   complete(draft);
   checkRules(draft);
   sortByPlace(findings, before);
+  limit(findings, before, file);
   return findings.size() == before ? std::optional(std::move(draft.job)) : std::nullopt;
 }
 

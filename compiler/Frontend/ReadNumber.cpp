@@ -15,11 +15,15 @@ namespace vime {
 namespace {
 
 std::string limitText(const FieldSpec &field, double limit) {
-  if (field.type == FieldType::Number || field.type == FieldType::Pair)
+  switch (field.type) {
+  case FieldType::Seconds:
+    return printValue(field, limit);
+  case FieldType::Count:
+  case FieldType::Bytes:
+    return printValue(field, static_cast<std::uint64_t>(limit));
+  default:
     return fmt::format("{}", limit);
-  return printValue(field, field.type == FieldType::Seconds
-                               ? Value(limit)
-                               : Value(static_cast<std::uint64_t>(limit)));
+  }
 }
 
 std::optional<ValueProblem> outOfRange(const FieldSpec &field, double number,

@@ -37,10 +37,7 @@ public:
   SourceSpan at(const YAML::Mark &mark) const {
     if (mark.is_null() || mark.line < 0)
       return {.file = file};
-    const std::string_view before = lineOf(mark).substr(0, static_cast<std::size_t>(mark.column));
-    return {.file = file,
-            .line = mark.line + 1,
-            .column = static_cast<int>(characterCount(before)) + 1};
+    return {.file = file, .line = mark.line + 1, .column = charactersBefore(mark) + 1};
   }
 
   SourceSpan scalar(const YAML::Mark &mark, std::string_view value) const {
@@ -78,6 +75,22 @@ private:
     return sources.line(file, mark.line + 1).value_or("");
   }
 
+  // Marks come in ascending order, mostly, and a line may be long: counting goes on where it
+  // stopped.
+  int charactersBefore(const YAML::Mark &mark) const {
+    if (mark.line != countedLine || mark.column < countedBytes) {
+      countedLine = mark.line;
+      countedBytes = countedCharacters = 0;
+    }
+    const std::size_t from = static_cast<std::size_t>(countedBytes);
+    const std::string_view line = lineOf(mark);
+    if (from < line.size())
+      countedCharacters += static_cast<int>(
+          characterCount(line.substr(from, static_cast<std::size_t>(mark.column) - from)));
+    countedBytes = mark.column;
+    return countedCharacters;
+  }
+
   static std::size_t scalarBytes(std::string_view rest, std::string_view value) {
     if (rest.starts_with(value) && !value.empty())
       return value.size();
@@ -95,6 +108,7 @@ private:
 
   std::string file;
   SourceCache sources;
+  mutable int countedLine = -1, countedBytes = 0, countedCharacters = 0;
 };
 
 class TreeBuilder : public YAML::EventHandler {

@@ -66,6 +66,13 @@ TEST(Snippet, AnUnderlineEndsWhereTheWindowEnds) {
   EXPECT_EQ(shown.width, 110);
 }
 
+TEST(Snippet, LooksAtNoMoreOfAnEndlessLineThanItShows) {
+  const std::string line = std::string(1'000'000, '<') + "HERE" + std::string(1'000'000, '>');
+  const Snippet shown = snippet(line, 1'000'001, 4);
+  EXPECT_EQ(shown.text, "…" + std::string(40, '<') + "HERE" + std::string(66, '>') + "…");
+  EXPECT_EQ(shown.underline, 41);
+}
+
 TEST(Utf8, RefusesWhatIsNoCharacter) {
   EXPECT_FALSE(characterAt("\xC0\xAF").legal);         // overlong
   EXPECT_FALSE(characterAt("\xED\xA0\x80").legal);     // a surrogate

@@ -7,25 +7,18 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "compiler/Diagnostics/JobCodes.h"
 #include "compiler/Diagnostics/SourceCache.h"
 #include "compiler/Frontend/ReadJob.h"
+#include "tests/frontend/SampleJob.h"
 
 namespace vime {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string contents(const fs::path &path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return std::move(text).str();
-}
 
 std::vector<fs::path> jobs() {
   std::vector<fs::path> paths;
@@ -42,7 +35,7 @@ std::string whatTheUserReads(const fs::path &path) {
   const fs::path here = fs::current_path();
   fs::current_path(path.parent_path());
   SourceCache sources;
-  sources.add("job.yaml", contents(path));
+  sources.add("job.yaml", contentsOf(path));
   Findings findings;
   const bool legal = readJob(*sources.source("job.yaml"), "job.yaml", findings).has_value();
   fs::current_path(here);
@@ -57,21 +50,23 @@ TEST(ErrorTexts, AreWhatStandsBesideTheJob) {
     if (std::getenv("VIME_UPDATE_EXPECTED"))
       std::ofstream(expected, std::ios::binary) << text;
     EXPECT_NE(text, "") << job << " is a legal job";
-    EXPECT_EQ(text, contents(expected)) << job;
+    EXPECT_EQ(text, contentsOf(expected)) << job;
   }
 }
 
 TEST(ErrorTexts, CoverEveryCode) {
   std::set<std::string> printed;
   for (const fs::path &job : jobs()) {
-    const std::string text = contents(fs::path(job).replace_extension(".txt"));
+    const std::string text = contentsOf(fs::path(job).replace_extension(".txt"));
     for (std::size_t at = text.find("error[J"); at != std::string::npos;
          at = text.find("error[J", at + 1))
       printed.insert(text.substr(at + 6, 5));
   }
-  for (const JobCodeMeaning &known : jobCodes())
-    EXPECT_TRUE(printed.contains(codeOf(Rule::J, number(known.code))))
-        << codeOf(Rule::J, number(known.code));
+  constexpr int kFirstOfLaterPhases = 60; // a text is read by the driver, not here
+  for (const JobCodeMeaning &known : jobCodes()) {
+    const std::string code = codeOf(Rule::J, number(known.code));
+    EXPECT_TRUE(printed.contains(code) || number(known.code) >= kFirstOfLaterPhases) << code;
+  }
 }
 
 } // namespace
