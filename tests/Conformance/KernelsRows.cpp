@@ -1,0 +1,143 @@
+// Kernels that work on one row at a time: RMSNorm, SwiGLU, cross-entropy, embedding.
+#include "tests/Conformance/KernelsFixture.h"
+
+#include <cmath>
+
+namespace vime {
+namespace {
+
+struct Rows {
+  std::int64_t tokens, width;
+};
+
+constexpr Rows kRows[] = {{0, 20}, {1, 1}, {1, 20}, {7, 5}, {7, 16}, {13, 51}, {33, 100}, {3, 259}};
+
+TEST_P(KernelsConformance, RmsNorm) {
+  for (const auto [tokens, width] : kRows) {
+    const RmsNorm norm{tokens, width, 1e-5};
+    const Tensor x = tensor(tokens, width).randomize(1), weight = tensor(1, width).randomize(2),
+                 dy = tensor(tokens, width, 1).randomize(3),
+                 residual = tensor(tokens, width, 2).randomize(4);
+    Tensor y = tensor(tokens, width), yExpected = y, r = tensor(1, tokens), rExpected = r;
+    kernels().rmsNormForward(norm, x.matrix(), weight.data(), y.matrix(), r.data());
+    reference().rmsNormForward(norm, x.matrix(), weight.data(), yExpected.matrix(),
+                               rExpected.data());
+    expectClose(y, yExpected, "y");
+    expectClose(r, rExpected, "reciprocal");
+
+    Tensor again = tensor(tokens, width);
+    kernels().rmsNormApply(norm, x.matrix(), weight.data(), r.data(), again.matrix());
+    EXPECT_EQ(again.bytes(), y.bytes());
+
+    for (const ConstMatrix &addend : {kNoMatrix, residual.matrix()}) {
+      Tensor dx = tensor(tokens, width), dxExpected = dx, dw = tensor(1, width), dwExpected = dw;
+      kernels().rmsNormBackward(norm, x.matrix(), weight.data(), r.data(), dy.matrix(), addend,
+                                dx.matrix(), dw.data());
+      reference().rmsNormBackward(norm, x.matrix(), weight.data(), rExpected.data(), dy.matrix(),
+                                  addend, dxExpected.matrix(), dwExpected.data());
+      if (width > 1) // else y is ±weight and dx nothing but rounding
+        expectClose(dx, dxExpected, "dx");
+      expectClose(dw, dwExpected, "dWeight");
+
+      Tensor inPlace = dy;
+      kernels().rmsNormBackward(norm, x.matrix(), weight.data(), r.data(), inPlace.matrix(), addend,
+                                inPlace.matrix(), dw.data());
+      EXPECT_EQ(inPlace.bytes(), dx.bytes()) << "dx in the place of dy";
+    }
+  }
+}
+
+TEST_P(KernelsConformance, SwiGlu) {
+  for (const auto [tokens, ffn] : kRows) {
+    const Tensor gateUp = tensor(tokens, 2 * ffn).randomize(1, 6),
+                 ds = tensor(tokens, ffn).randomize(2);
+    Tensor s = tensor(tokens, ffn), sExpected = s;
+    kernels().swigluForward(tokens, ffn, gateUp.matrix(), s.matrix());
+    reference().swigluForward(tokens, ffn, gateUp.matrix(), sExpected.matrix());
+    expectClose(s, sExpected, "s");
+
+    Tensor dGateUp = gateUp, dExpected = gateUp, again = ds;
+    kernels().swigluBackward(tokens, ffn, dGateUp.matrix(), again.matrix(), again.matrix());
+    reference().swigluBackward(tokens, ffn, dExpected.matrix(), ds.matrix(), sExpected.matrix());
+    expectClose(dGateUp, dExpected, "gradient of gate, up");
+    expectClose(again, s, "s again, in the place of ds");
+  }
+}
+
+TEST_P(KernelsConformance, SwiGluFarFromZero) {
+  Tensor gateUp = tensor(1, 6).fill([](auto, std::int64_t column) {
+    const double values[] = {-1e4, 0, 1e4, 1, 1, 1};
+    return values[column];
+  });
+  Tensor s = tensor(1, 3);
+  kernels().swigluForward(1, 3, gateUp.matrix(), s.matrix());
+  EXPECT_NEAR(s.get(0, 0), 0, 1e-30);
+  EXPECT_EQ(s.get(0, 1), 0);
+  EXPECT_EQ(s.get(0, 2), 1e4);
+}
+
+TEST_P(KernelsConformance, CrossEntropy) {
+  for (const auto [tokens, vocabulary] : kRows) {
+    const Tensor logits = tensor(tokens, vocabulary).randomize(1, 12);
+    std::vector<std::int32_t> labels;
+    for (std::int64_t token = 0; token < tokens; ++token)
+      labels.push_back(token % 4 == 3 ? -100 : std::int32_t((token * 31) % vocabulary));
+    Tensor actual = logits, expected = logits;
+    const double loss =
+        kernels().crossEntropy(tokens, vocabulary, actual.matrix(), labels.data(), 0.25);
+    const double lossExpected =
+        reference().crossEntropy(tokens, vocabulary, expected.matrix(), labels.data(), 0.25);
+    expectClose(actual, expected, "dLogits");
+    EXPECT_NEAR(loss, lossExpected, tolerance() * std::max(1., lossExpected));
+  }
+}
+
+TEST_P(KernelsConformance, CrossEntropyOfHugeLogitsStaysFinite) {
+  Tensor logits =
+      tensor(1, 20).fill([](auto, std::int64_t word) { return word == 3 ? 2e4 : -2e4; });
+  const std::int32_t label = 5;
+  EXPECT_NEAR(kernels().crossEntropy(1, 20, logits.matrix(), &label, 1), 4e4, 1e-2);
+  EXPECT_NEAR(logits.get(0, 3), 1, 1e-6);
+  EXPECT_NEAR(logits.get(0, 5), -1, 1e-6);
+}
+
+TEST_P(KernelsConformance, NotANumberIsNotHidden) {
+  const std::int32_t label = 1;
+  Tensor logits = tensor(1, 20).randomize(1);
+  logits.set(0, 17, NAN);
+  EXPECT_TRUE(std::isnan(kernels().crossEntropy(1, 20, logits.matrix(), &label, 1)));
+
+  Tensor gateUp = tensor(1, 40).randomize(1), s = tensor(1, 20);
+  gateUp.set(0, 17, NAN);
+  kernels().swigluForward(1, 20, gateUp.matrix(), s.matrix());
+  EXPECT_TRUE(std::isnan(s.get(0, 17)));
+
+  const Attention attention{1, 1, 4};
+  const std::int32_t offsets[] = {0, 5};
+  Tensor qkv = tensor(5, 12).randomize(2), out = tensor(5, 4), lse = tensor(5, 1, 0);
+  qkv.set(2, 5, NAN); // a key of token 2
+  Workspace workspace(attentionWorkspace(type(), attention, 5));
+  kernels().attentionForward(attention, {offsets, 1}, qkv.matrix(), out.matrix(), lse.data(),
+                             workspace.poisoned());
+  EXPECT_FALSE(std::isnan(out.get(1, 0)));
+  EXPECT_TRUE(std::isnan(out.get(2, 0)));
+  EXPECT_TRUE(std::isnan(out.get(4, 3)));
+}
+
+TEST_P(KernelsConformance, Embedding) {
+  const std::vector<std::int32_t> ids = {3, 0, 3, 10, 3};
+  const Tensor table = tensor(11, 21, 0).randomize(1), dOut = tensor(5, 21).randomize(2);
+  Tensor out = tensor(5, 21), expected = out;
+  kernels().embeddingForward(5, 21, table.data(), ids.data(), out.matrix());
+  reference().embeddingForward(5, 21, table.data(), ids.data(), expected.matrix());
+  EXPECT_EQ(out.bytes(), expected.bytes());
+  EXPECT_TRUE(out.gapsIntact());
+
+  Tensor dTable = tensor(11, 21, 0).randomize(3), dExpected = dTable;
+  kernels().embeddingBackward(5, 21, ids.data(), dOut.matrix(), dTable.data());
+  reference().embeddingBackward(5, 21, ids.data(), dOut.matrix(), dExpected.data());
+  expectClose(dTable, dExpected, "dTable");
+}
+
+} // namespace
+} // namespace vime
