@@ -1,6 +1,7 @@
 // TextDataset: training samples from a text file of any size; a token is a byte.
 //
-//   auto text = TextDataset::open("corpus.txt", {.sequence = 128, .samples = 4, .microbatches = 8}, /*seed=*/7);
+//   BatchShape shape{.sequence = 128, .samples = 4, .microbatches = 8};
+//   auto text = TextDataset::open("corpus.txt", shape, /*seed=*/7);
 //   text->fill(step, microbatch, tokens, labels, segments);
 //
 // The text is cut into windows of sequence + 1 bytes that do not overlap (what is left at the end
@@ -16,8 +17,8 @@
 #include <memory>
 #include <string>
 
-#include "runtime/Base/Status.h"
 #include "runtime/Base/FileHash.h"
+#include "runtime/Base/Status.h"
 
 namespace vime {
 

@@ -2,8 +2,8 @@
 //
 //   readHuggingFaceConfig("checkpoint", DataType::Float32)   // which model it is
 //   loadStage("checkpoint", config, spec, weights)            // the tensors of one stage
-//   exportShard("out/model", config, spec, stage, stages, weights), on whichever rank holds the stage
-//   exportCommit("out/model", config, specs, positions), once all shards are written
+//   exportShard("out/model", config, spec, stage, stages, weights)  // on the rank of the stage
+//   exportCommit("out/model", config, specs, positions)       // once all shards are written
 //
 // An export appears under its name when it is complete, or not at all: shards are written to
 // `<directory>.partial`.

@@ -12,7 +12,9 @@
 namespace vime {
 
 /// The tensors of one layer. `Pointer` is `const void *` or `void *`, here and below.
-template <typename Pointer> struct LayerTensors { Pointer norm1, qkv, o, norm2, gateUp, down; };
+template <typename Pointer> struct LayerTensors {
+  Pointer norm1, qkv, o, norm2, gateUp, down;
+};
 
 /// forward → input and weight gradient (LayerStash).
 template <typename Pointer> struct LayerKept {

@@ -2,7 +2,7 @@
 // memory.
 //
 //   auto stage = makeStage(config, stages[1], caps, *nativeKernels(config.type));
-//   (*stage)->forward(segments, {.input = x, .weights = w, .stash = s, .output = y, .workspace = ws});
+//   (*stage)->forward(segments, {.input = x, .weights = w, .stash = s, .output = y, ...});
 //   (*stage)->backward(segments, /*overwrite=*/true, {.outputGradient = dy, ...});
 //
 // A stage owns no state that changes: weights, gradients, activations and stashes are the caller's,

@@ -1,11 +1,12 @@
-// ModelSpec: every tensor of a model, and the bytes that each task of a stage needs. Plain C++, no weights, no kernels.
+// ModelSpec: every tensor of a model, and the bytes that each task of a stage needs. Plain C++, no
+// weights, no kernels.
 //
 //   std::vector<StageRange> stages = splitLayers(config, 4);
-//   StageSpec stage = stageSpec(config, stages[1], {.tokens = 512, .segments = 4, .segmentTokens = 128});
+//   StageSpec stage = stageSpec(config, stages[1], {512, /*segments=*/4, /*segmentTokens=*/128});
 //   stage.stashBytes  // what a microbatch keeps from forward to backward
 //
-// The compiler lays out memory by it; the runtime's stages lay out the same regions by it. Sources of the formulas:
-// the table of what lives from which task to which in runtime/Model/README.md.
+// The compiler lays out memory by it; the runtime's stages lay out the same regions by it. Sources
+// of the formulas: the table of what lives from which task to which in runtime/Model/README.md.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +29,13 @@ struct ModelConfig {
   DataType type = DataType::Float32;
   std::uint32_t layers = 0, hidden = 0, heads = 0, kvHeads = 0, headWidth = 0, ffn = 0, vocab = 0;
   double ropeTheta = 10000, normEpsilon = 1e-5;
-  double forwardSeconds = 0, backwardInputSeconds = 0, backwardWeightSeconds = 0; // Sleep: per stage and microbatch
+  // Sleep: per stage and microbatch.
+  double forwardSeconds = 0, backwardInputSeconds = 0, backwardWeightSeconds = 0;
   bool operator==(const ModelConfig &) const = default;
 };
 
-/// Layers [first, end) of a model; the first stage embeds, the last one has the final norm and the head.
+/// Layers [first, end) of a model; the first stage embeds, the last one has the final norm and the
+/// head.
 struct StageRange {
   std::uint32_t first = 0, end = 0;
   bool embedding = false, head = false;
@@ -54,9 +57,10 @@ struct SourceTensor {
 
 /// A parameter as it lies in a stage's weights (fused where the products are: q,k,v and gate,up).
 struct TensorSpec {
-  std::string name;                  // unique in the model, e.g. `layers.3.qkv`
-  std::vector<std::uint64_t> shape;  // row-major
-  std::uint64_t offset;              // elements from the start of the stage's weights; gradients and each moment alike
+  std::string name;                 // unique in the model, e.g. `layers.3.qkv`
+  std::vector<std::uint64_t> shape; // row-major
+  /// Elements from the start of the stage's weights; gradients and each moment alike.
+  std::uint64_t offset;
   std::vector<SourceTensor> sources; // Hugging Face names
   std::uint64_t elements() const;
 };
@@ -64,18 +68,26 @@ struct TensorSpec {
 /// Bytes and tensors of one stage. Regions start at multiples of 64 bytes.
 struct StageSpec {
   StageRange range;
-  std::vector<TensorSpec> tensors; // in the model's tensor order: layers ascending, then final norm and head
-  std::uint64_t weightBytes = 0;   // weights; gradients are as large, moments twice
-  std::uint32_t boundaryBytesPerToken = 0; // of the activation between two stages, and of its gradient
-  std::uint64_t stashBytes = 0;       // forward → input and weight gradient, one microbatch
-  std::uint64_t weightStashBytes = 0; // new at backward_input, kept until backward_weight, one microbatch
-  std::uint64_t forwardWorkspace = 0, backwardWorkspace = 0, backwardInputWorkspace = 0, backwardWeightWorkspace = 0;
+  /// In the model's tensor order: embedding, layers ascending, final norm, head.
+  std::vector<TensorSpec> tensors;
+  std::uint64_t weightBytes = 0; // gradients are as large, moments twice
+  /// Of the activation between two stages, and of its gradient.
+  std::uint32_t boundaryBytesPerToken = 0;
+  /// Of one microbatch: forward → input and weight gradient.
+  std::uint64_t stashBytes = 0;
+  /// Of one microbatch: new at backward_input, kept until backward_weight.
+  std::uint64_t weightStashBytes = 0;
+  std::uint64_t forwardWorkspace = 0;
+  std::uint64_t backwardWorkspace = 0; // input and weight gradient in one
+  std::uint64_t backwardInputWorkspace = 0;
+  std::uint64_t backwardWeightWorkspace = 0;
 };
 
 /// Legal sizes, heads that divide, an even head width … or why not (InvalidInput).
 Status check(const ModelConfig &config);
 
-/// Consecutive layers as even as possible, earlier stages first to get one more; needs 1 ≤ stages ≤ layers.
+/// Consecutive layers as even as possible, earlier stages first to get one more; needs
+/// 1 ≤ stages ≤ layers.
 std::vector<StageRange> splitLayers(const ModelConfig &config, std::uint32_t stages);
 
 StageSpec stageSpec(const ModelConfig &config, StageRange range, MicrobatchCaps caps);

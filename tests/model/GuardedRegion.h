@@ -12,7 +12,7 @@ public:
   /// Filled with 0xFF: a float or double that is not a number, so that reading before writing
   /// shows.
   explicit GuardedRegion(std::size_t bytes)
-      : size(bytes), memory(new (std::align_val_t(64)) std::byte[bytes + 2 * kFence]) {
+      : size(bytes), memory(new(std::align_val_t(64)) std::byte[bytes + 2 * kFence]) {
     std::memset(memory.get(), kFenceByte, bytes + 2 * kFence);
     poison();
   }
