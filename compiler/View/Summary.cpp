@@ -92,9 +92,9 @@ std::string planSummary(const Plan &plan, std::span<const std::string_view> prov
                       std::uint64_t(data.samples) * data.sequence);
   text += fmt::format("run       {}{}\n", amount(plan.run.steps, "step"),
                       plan.run.exportTo.empty() ? "" : ", then export to " + plan.run.exportTo);
-  text += fmt::format("bubble    {:.1f} % at unit costs (step {} units, at most {} alive)\n",
+  text += fmt::format("bubble    {:.1f} % at unit costs (step {} units, at most {} on a rank)\n",
                       100 * plan.predictions.bubble, plan.predictions.stepUnits,
-                      amount(plan.predictions.peakLive, "microbatch"));
+                      amount(plan.predictions.peakLive, "stash"));
   if (!proved.empty())
     text += fmt::format("proved    {}\n", fmt::join(proved, " "));
   appendTable(plan, text);

@@ -18,8 +18,8 @@ Status checkCommon(const Plan &plan);
 Status checkLayout(const Plan &plan, std::uint32_t coordinate);
 
 /// CheckProgram.cpp: lanes, loops and actions of a coordinate, and (OperandRules.h) the buffers its
-/// actions name.
-Status checkProgram(const Plan &plan, std::uint32_t coordinate);
+/// actions name. `mostTensors` is `mostTensorsOf` the plan.
+Status checkProgram(const Plan &plan, std::uint32_t coordinate, std::uint64_t mostTensors);
 
 /// CheckText.cpp: UTF-8 without control characters; in texts of several lines, tabs and line ends
 /// are fine.

@@ -1,14 +1,15 @@
 #include "runtime/Plan/CheckPlan.h"
 
 #include "runtime/Plan/CheckParts.h"
+#include "runtime/Plan/OperandRules.h"
 
 namespace vime::plan {
 namespace {
 
-Status checkCoordinate(const Plan &plan, std::uint32_t coordinate) {
+Status checkCoordinate(const Plan &plan, std::uint32_t coordinate, std::uint64_t mostTensors) {
   if (Status status = checkLayout(plan, coordinate); !status.ok())
     return status;
-  return checkProgram(plan, coordinate);
+  return checkProgram(plan, coordinate, mostTensors);
 }
 
 } // namespace
@@ -18,8 +19,9 @@ Status checkPlan(const Plan &plan) {
     return status;
   if (!isCleanText(plan.job, /*lines=*/true))
     return unacceptable("the plan's job is not UTF-8 text");
+  const std::uint64_t mostTensors = mostTensorsOf(plan);
   for (std::uint32_t coordinate = 0; coordinate < plan.mesh.pipeline; ++coordinate)
-    if (Status status = checkCoordinate(plan, coordinate); !status.ok())
+    if (Status status = checkCoordinate(plan, coordinate, mostTensors); !status.ok())
       return status;
   return Status();
 }
@@ -27,7 +29,7 @@ Status checkPlan(const Plan &plan) {
 Status checkRankPlan(const Plan &plan, std::uint32_t rank) {
   if (Status status = checkCommon(plan); !status.ok())
     return status;
-  return checkCoordinate(plan, rank % plan.mesh.pipeline);
+  return checkCoordinate(plan, rank % plan.mesh.pipeline, mostTensorsOf(plan));
 }
 
 } // namespace vime::plan

@@ -33,9 +33,9 @@ private:
 
 class ProgramCheck {
 public:
-  ProgramCheck(const Plan &plan, std::uint32_t coordinate)
-      : plan(plan), coordinate(coordinate), program(*programOf(plan, coordinate)),
-        layout(*layoutOf(plan, coordinate)) {}
+  ProgramCheck(const Plan &plan, std::uint32_t coordinate, std::uint64_t mostTensors)
+      : plan(plan), coordinate(coordinate), mostTensors(mostTensors),
+        program(*programOf(plan, coordinate)), layout(*layoutOf(plan, coordinate)) {}
 
   Status run() {
     if (Status status = checkLanes(); !status.ok())
@@ -67,6 +67,7 @@ private:
 
   const Plan &plan;
   std::uint32_t coordinate;
+  std::uint64_t mostTensors;
   const Program &program;
   const Layout &layout;
 };
@@ -133,7 +134,7 @@ Status ProgramCheck::checkLoops() const {
 
 Status ProgramCheck::checkActions() const {
   const SignatureIndex index;
-  const OperandRules rules(plan, coordinate);
+  const OperandRules rules(plan, coordinate, mostTensors);
   auto loop = program.loops.begin();
   for (std::uint32_t action = 0; action < program.actions.size(); ++action) {
     while (loop != program.loops.end() && action >= loop->end)
@@ -220,8 +221,8 @@ Status ProgramCheck::checkOperands(std::uint32_t index, const Signature &signatu
 
 } // namespace
 
-Status checkProgram(const Plan &plan, std::uint32_t coordinate) {
-  return ProgramCheck(plan, coordinate).run();
+Status checkProgram(const Plan &plan, std::uint32_t coordinate, std::uint64_t mostTensors) {
+  return ProgramCheck(plan, coordinate, mostTensors).run();
 }
 
 } // namespace vime::plan

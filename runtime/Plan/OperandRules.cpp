@@ -16,8 +16,11 @@ std::size_t indexOf(const Signature &signature) {
   return static_cast<std::size_t>(&signature - signatures().data());
 }
 
-MicrobatchCaps capsOf(const DataSettings &data) {
-  return {data.sequence * data.samples, data.samples, data.sequence};
+StageSpec specOf(const Plan &plan, const LocalStage &local) {
+  const DataSettings &data = plan.data;
+  const Model &model = plan.models[local.model];
+  return stageSpec(model.config, model.stages[local.stage],
+                   {data.sequence * data.samples, data.samples, data.sequence});
 }
 
 std::uint64_t workspaceOf(Opcode opcode, const StageSpec &spec) {
@@ -49,22 +52,23 @@ bool isAbsent(std::string_view operand, const StageRange &range) {
 
 } // namespace
 
-OperandRules::OperandRules(const Plan &plan, std::uint32_t coordinate)
-    : plan(plan), coordinate(coordinate),
-      tokens(std::uint64_t(plan.data.sequence) * plan.data.samples) {
-  const auto specOf = [&](const LocalStage &local) {
-    const Model &model = plan.models[local.model];
-    return stageSpec(model.config, model.stages[local.stage], capsOf(plan.data));
-  };
+std::uint64_t mostTensorsOf(const Plan &plan) {
+  std::uint64_t most = 0;
   for (const Program &program : plan.programs) {
     std::uint64_t tensors = 0;
     for (const LocalStage &local : program.stages)
-      tensors += specOf(local).tensors.size();
-    mostTensors = std::max(mostTensors, tensors);
+      tensors += specOf(plan, local).tensors.size();
+    most = std::max(most, tensors);
   }
+  return most;
+}
+
+OperandRules::OperandRules(const Plan &plan, std::uint32_t coordinate, std::uint64_t mostTensors)
+    : plan(plan), coordinate(coordinate),
+      tokens(std::uint64_t(plan.data.sequence) * plan.data.samples), mostTensors(mostTensors) {
   const Program &program = *programOf(plan, coordinate);
   for (const LocalStage &local : program.stages)
-    specs.push_back(specOf(local));
+    specs.push_back(specOf(plan, local));
   if (specs.empty())
     specs.emplace_back(); // actions without a stage are checked as if of an empty one
   for (const Signature &signature : signatures())

@@ -34,10 +34,14 @@ struct OperandRule {
 
 using OperandRuleList = std::array<OperandRule, kMostOperands>;
 
+/// Tensors of the rank that has most of them: the size of a member's squares in the global norm.
+std::uint64_t mostTensorsOf(const Plan &plan);
+
 class OperandRules {
 public:
-  /// Common part, layout, lanes and stage table of the coordinate have been checked.
-  OperandRules(const Plan &plan, std::uint32_t coordinate);
+  /// Common part, layout, lanes and stage table of the coordinate have been checked; `mostTensors`
+  /// is `mostTensorsOf` the plan.
+  OperandRules(const Plan &plan, std::uint32_t coordinate, std::uint64_t mostTensors);
 
   /// `lane` and `stage` are in range and the lane is of the signature's kind.
   const OperandRuleList &of(const Signature &signature, std::uint8_t lane,
@@ -52,7 +56,7 @@ private:
 
   const Plan &plan;
   std::uint32_t coordinate;
-  std::uint64_t tokens, mostTensors = 0;
+  std::uint64_t tokens, mostTensors;
   std::vector<StageSpec> specs;         // per entry of the stage table
   std::vector<OperandRuleList> byStage; // signature · stages + stage
   std::vector<OperandRuleList> byLane;  // of transfers and collectives
