@@ -54,6 +54,7 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::S4, 8, "the clip factor is computed more than once, or before the squares are gathered"},
     VerifierCode{Rule::S4, 9, "the optimizer does not run exactly once for a stage, behind everything else"},
     VerifierCode{Rule::S4, 10, "the weights of a stage are not initialised exactly once, before the first step"},
+    VerifierCode{Rule::S4, 11, "weight gradients of a stage add up in different buffers"},
 
     VerifierCode{Rule::C1, 1, "a channel has more sends than receives, or fewer"},
     VerifierCode{Rule::C1, 2, "the two ends of a channel disagree about bytes or type"},

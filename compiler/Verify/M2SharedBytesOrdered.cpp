@@ -89,7 +89,7 @@ private:
       if (access.writes)
         overwritten[other] = now.entry;
     }
-    if (access.writes)
+    if (access.writes && slot < access.whole)
       overwritten[slot] = kNone;
     uses[slot * lanes + now.action->lane] = now.position;
     written[slot * lanes + now.action->lane] = access.writes ? now.position : written[slot * lanes + now.action->lane];

@@ -28,6 +28,7 @@ struct Read {
   std::uint32_t index;  // of the slot in the access
   std::uint32_t buffer;
   std::uint8_t need;    // in the table
+  bool perMicrobatch;   // as of the access
 };
 
 /// A read that finds a message.
@@ -80,12 +81,8 @@ public:
     if (faults == kFaults)
       return;
     ++faults;
-    const Signature &reader = *signatureOf(table.action(rank, read.entry).opcode);
-    const std::uint32_t microbatch = table.microbatch(rank, read.entry);
-    if (reader.perMicrobatch && isLabel(value.product) && value.microbatch != microbatch && value.instant == instant &&
-        signatures[opcodeOf(value.product)]->perMicrobatch &&
-        wasWritten(table, rank, read.entry, read.buffer, microbatch) && !receivedWrong(writer))
-      return; // it was there and is overwritten: M3
+    if (wasOverwritten(read, value, writer, instant))
+      return; // M3
     const std::string wanted = wantedText(read), name = describeBuffer(table.plan(), rank.rank, read.buffer);
     if (value.product == kNothing)
       fault(1, read.entry, kNone, fmt::format("{}, but nothing has been written to `{}`", wanted, name));
@@ -105,9 +102,15 @@ public:
   }
 
 private:
-  /// Received, and so not what this rank calls it.
-  bool receivedWrong(std::uint32_t writer) const {
-    return writer != kNone && table.action(rank, writer).opcode == code(Opcode::Receive);
+  /// The slot holds the right output of another microbatch, and the wanted one has been there.
+  bool wasOverwritten(const Read &read, const Value &value, std::uint32_t writer, std::uint32_t instant) const {
+    const std::uint32_t microbatch = table.microbatch(rank, read.entry);
+    if (!read.perMicrobatch || value.microbatch == microbatch || value.instant != instant || writer == kNone ||
+        table.microbatch(rank, writer) == microbatch) // received as the wanted one, and wrong for that
+      return false;
+    Value meant = value;
+    meant.microbatch = microbatch;
+    return holds(read, meant, instant) && wasWritten(table, rank, read.entry, read.buffer, microbatch);
   }
 
   bool hasStage(std::uint32_t entry) const { return signatures[opcodeIndex(table.action(rank, entry).opcode)]->perStage; }
@@ -227,7 +230,7 @@ private:
       if (access.reads) {
         if (const std::uint8_t need = needs.of[opcode][access.operand]; need != NeedTable::kFree)
           for (std::uint32_t slot = access.first; slot < access.end; ++slot)
-            read({entry, slot, slot - access.first, access.buffer, need}, action);
+            read({entry, slot, slot - access.first, access.buffer, need, access.perMicrobatch}, action);
         if (carries)
           carry(position, access);
         else if (opcode == opcodeIndex(Opcode::Gather) || opcode == opcodeIndex(Opcode::AllGather))

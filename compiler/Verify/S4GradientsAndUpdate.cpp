@@ -20,7 +20,9 @@ struct StageState {
   Phase phase = Phase::Gradients;
   std::uint32_t gradients = 0; // added so far
   std::uint32_t lastMicrobatch = 0;
-  std::uint32_t last = kNone; // entry of the latest action of this chain
+  std::uint32_t last = kNone;    // entry of the latest action of this chain
+  std::uint32_t sum = kNone;     // buffer that its gradients are added up in
+  std::uint32_t squares = kNone; // buffer that its squares went to
 };
 
 /// One step of one rank.
@@ -48,6 +50,7 @@ private:
     case Opcode::ScaleGradients:
       return advance(entry, action, Phase::Gradients, Phase::Scaled, 4, "scales the gradients");
     case Opcode::SquareNorm:
+      stages[action.stage].squares = rank.program->operands[action.operands + 1];
       return advance(entry, action, Phase::Scaled, Phase::Squared, 6, "takes squares of the gradients");
     case Opcode::AllGather:
       return gatherSquares(entry, action);
@@ -77,9 +80,17 @@ private:
       fault(2, entry, kNone, "is the first weight gradient of the stage in a step, but adds to those of the last step");
     else if (!first && overwrites)
       fault(3, entry, stage.last, "overwrites the weight gradients before it");
+    else if (!first && stage.sum != sumOf(action))
+      fault(11, entry, stage.last, "adds to another buffer than the weight gradient before it");
+    stage.sum = sumOf(action);
     ++stage.gradients;
     stage.lastMicrobatch = microbatch;
     stage.last = entry;
+  }
+
+  std::uint32_t sumOf(const Action &action) const {
+    constexpr std::uint32_t kWhole = 6, kWeight = 7; // operand `gradients` of backward and backward_weight
+    return rank.program->operands[action.operands + (action.opcode == code(Opcode::Backward) ? kWhole : kWeight)];
   }
 
   void advance(std::uint32_t entry, const Action &action, Phase before, Phase after, int number, std::string_view what) {
@@ -112,6 +123,9 @@ private:
       if (stages[stage].phase < Phase::Squared)
         fault(7, entry, stages[stage].last,
               fmt::format("gathers squares before those of stage {} are taken", stageName(stage)));
+      else if (stages[stage].squares != buffer)
+        fault(7, entry, stages[stage].last,
+              fmt::format("gathers no squares of stage {}, which lie elsewhere", stageName(stage)));
     gathered = entry;
   }
 

@@ -57,7 +57,8 @@ struct Range {
   std::uint64_t begin = 0, end = 0;
   bool reads = false, writes = false;
   bool meets(const Range &other) const {
-    return tier == other.tier && begin < other.end && other.begin < end && (writes || other.writes);
+    return tier == other.tier && begin < other.end && other.begin < end &&
+           ((writes && (other.reads || other.writes)) || (reads && other.writes));
   }
 };
 
@@ -258,8 +259,9 @@ private:
       const bool garbage = signature.operands[index].name == "workspace"; // nobody may read it
       Range range = ranges[index];
       if (opcode == Opcode::SquareNorm && isShared(signature, index)) {
-        range.begin += kWord * action.stage;
-        range.end = range.begin + kWord;
+        const std::uint64_t part = (range.end - range.begin) / rank.program->stages.size() / kWord * kWord;
+        range.begin += part * action.stage;
+        range.end = action.stage + 1 == rank.program->stages.size() ? range.end : range.begin + part;
       }
       const Word old = opcode == Opcode::ExportShard ? wordAt(rank, range, range.begin) : 0;
       if (range.writes)
@@ -360,8 +362,8 @@ private:
     Word hash = 1;
     std::uint32_t before = 0;
     // Of large buffers one word a block: whatever overwrites a part of them begins at a block.
-    const std::uint64_t step = range.end - range.begin > 16 * kBufferAlignment ? kBufferAlignment : kWord;
-    for (std::uint64_t at = range.begin; at < range.end; at += step) {
+    for (std::uint64_t at = range.begin; at < range.end;
+         at += at - range.begin < 16 * kBufferAlignment ? kWord : kBufferAlignment) {
       const std::uint32_t word = wordAt(rank, range, at);
       if (word != 0 && word != before)
         hash = mix(hash, word);
