@@ -1,9 +1,9 @@
-// Plans for programs. Small tables are made as JSON values; actions, of which there may be a
-// million, one at a time.
+// Plans for programs: small tables are made as JSON values, actions are written.
 #include "compiler/View/PlanText.h"
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "compiler/View/Quote.h"
@@ -153,58 +153,91 @@ Json laneJson(const Plan &plan, std::uint32_t rank, std::uint32_t index) {
           {"text", describeLane(plan, rank, index)}};
 }
 
-Json flagsJson(std::uint8_t flags) {
-  Json json = Json::array();
-  for (std::size_t bit = 0; bit < 8; ++bit)
-    if (flags >> bit & 1)
-      json.push_back(flagName(bit));
-  return json;
-}
-
-Json waitsJson(const Action &action) {
-  Json json = Json::array();
-  for (const Wait wait : action.waits)
-    json.push_back(wait.empty() ? Json()
-                                : Json{{"lane", wait.lane()}, {"distance", wait.distance()}});
-  while (!json.empty() && json.back().is_null())
-    json.erase(json.size() - 1);
-  return json;
-}
-
 /// `null` stands for no buffer.
 Json bufferJson(std::uint32_t operand) { return operand == kNoBuffer ? Json() : Json(operand); }
 
-/// The names are those of the signature, as many as the action has operands.
-Json operandsJson(const Program &program, const Action &action) {
-  const Signature *signature = findSignature(action.opcode);
-  Json json = Json::object();
-  for (std::size_t operand = 0; operand < action.operandCount; ++operand)
-    if (signature && operand < signature->operands.size() &&
-        action.operands + operand < program.operands.size())
-      json[std::string(signature->operands[operand].name)] =
-          bufferJson(program.operands[action.operands + operand]);
-  return json;
-}
+/// Actions, of which there may be a million, without a value for each.
+class ActionWriter {
+public:
+  ActionWriter(const Plan &plan, std::uint32_t rank)
+      : plan(plan), rank(rank), program(*programOf(plan, rank)) {}
 
-Json actionJson(const Plan &plan, std::uint32_t rank, std::uint32_t index) {
-  const Program &program = *programOf(plan, rank);
-  const Action &action = program.actions[index];
-  const Signature *signature = findSignature(action.opcode);
-  return {{"index", index},
-          {"opcode", signature ? signature->name : "?"},
-          {"lane", action.lane},
-          {"time", action.time},
-          {"flags", flagsJson(action.flags)},
-          {"waits", waitsJson(action)},
-          {"stage", action.stage},
-          {"guard", action.guard},
-          {"step", action.step},
-          {"microbatch", action.microbatch},
-          {"immediate", action.immediate},
-          {"first_operand", action.operands},
-          {"operands", operandsJson(program, action)},
-          {"text", describe(plan, rank, index)}};
-}
+  /// Each on a line of its own behind `indent`.
+  std::string write(const char *indent) {
+    for (std::uint32_t index = 0; index < program.actions.size(); ++index) {
+      put("{}{}", index == 0 ? "" : ",", indent);
+      action(index);
+    }
+    return fmt::to_string(text);
+  }
+
+private:
+  void action(std::uint32_t index) {
+    const Action &action = program.actions[index];
+    const Signature *signature = findSignature(action.opcode);
+    put(R"({{"index": {}, "opcode": "{}", "lane": {}, "time": {}, "flags": )", index,
+        signature ? signature->name : "?", action.lane, action.time);
+    flags(action.flags);
+    put(R"(, "waits": )");
+    waits(action);
+    put(R"(, "stage": {}, "guard": {}, "step": {}, "microbatch": {}, "immediate": {})",
+        action.stage, action.guard, action.step, action.microbatch, action.immediate);
+    put(R"(, "first_operand": {}, "operands": )", action.operands);
+    operands(action, signature);
+    put(R"(, "text": {}}})", quote(describe(plan, rank, index)));
+  }
+
+  template <typename... T> void put(fmt::format_string<T...> format, T &&...values) {
+    fmt::format_to(std::back_inserter(text), format, std::forward<T>(values)...);
+  }
+
+  void flags(std::uint8_t flags) {
+    const char *separator = "[";
+    for (std::size_t bit = 0; bit < 8; ++bit)
+      if (flags >> bit & 1) {
+        put(R"({}"{}")", separator, flagName(bit));
+        separator = ", ";
+      }
+    put("{}", flags == 0 ? "[]" : "]");
+  }
+
+  /// Empty places behind the last wait are left out, others are `null`.
+  void waits(const Action &action) {
+    std::size_t count = action.waits.size();
+    while (count != 0 && action.waits[count - 1].empty())
+      --count;
+    text.push_back('[');
+    for (std::size_t wait = 0; wait < count; ++wait) {
+      put("{}", wait == 0 ? "" : ", ");
+      if (action.waits[wait].empty())
+        put("null");
+      else
+        put(R"({{"lane": {}, "distance": {}}})", action.waits[wait].lane(),
+            action.waits[wait].distance());
+    }
+    text.push_back(']');
+  }
+
+  void operands(const Action &action, const Signature *signature) {
+    text.push_back('{');
+    for (std::size_t operand = 0; operand < action.operandCount; ++operand) {
+      const std::size_t entry = action.operands + operand;
+      if (!signature || operand >= signature->operands.size() || entry >= program.operands.size())
+        break; // no plan that was read has such an action
+      put(R"({}"{}": )", operand == 0 ? "" : ", ", signature->operands[operand].name);
+      if (program.operands[entry] == kNoBuffer)
+        put("null");
+      else
+        put("{}", program.operands[entry]);
+    }
+    text.push_back('}');
+  }
+
+  const Plan &plan;
+  std::uint32_t rank;
+  const Program &program;
+  fmt::memory_buffer text;
+};
 
 void appendProgram(const Plan &plan, std::uint32_t index, std::string &text) {
   const Program &program = plan.programs[index];
@@ -228,8 +261,7 @@ void appendProgram(const Plan &plan, std::uint32_t index, std::string &text) {
   text += "    {\n      \"stages\": " + textOf(stages) + ",\n      \"lanes\": " + textOf(lanes) +
           ",\n      \"loops\": " + textOf(loops) + ",\n      \"operands\": " + textOf(pool) +
           ",\n      \"actions\": [";
-  for (std::uint32_t action = 0; action < program.actions.size(); ++action)
-    text += (action == 0 ? "\n        " : ",\n        ") + textOf(actionJson(plan, rank, action));
+  text += ActionWriter(plan, rank).write("\n        ");
   text += "\n      ]\n    }";
 }
 
