@@ -39,7 +39,7 @@ class Ranks {
 public:
   Ranks(const plan::Plan &plan, plan::Hash128 planId, const RunOptions &options,
         RunObserver &observer)
-      : plan(plan), planId(planId), options(options), observer(observer),
+      : plan(plan), planId(planId), options(options), observer(observer), runs(plan.mesh.ranks()),
         running(plan.mesh.ranks()) {
     const bool spins = plan.mesh.ranks() <= availableCores();
     for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
@@ -132,7 +132,10 @@ private:
                                                                .base = options.base,
                                                                .observer = observer,
                                                                .edge = options.edge});
-    return run.ok() ? (*run)->execute(*transports[rank], *sleepers[rank]) : run.status();
+    if (!run.ok())
+      return run.status();
+    runs[rank] = std::move(*run);
+    return runs[rank]->execute(*transports[rank], *sleepers[rank]);
   }
 
   const plan::Plan &plan;
@@ -142,6 +145,8 @@ private:
   std::vector<std::unique_ptr<Sleeper>> sleepers;
   std::vector<Sleeper *> pointers;
   LocalTransports transports;
+  std::vector<std::unique_ptr<RankRun>>
+      runs; // until all have stopped: peers copy from their memory
   RunOutcome outcome;
   Event over, failed;
   std::atomic<std::uint32_t> running;

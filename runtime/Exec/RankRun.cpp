@@ -3,7 +3,6 @@
 #include "runtime/Exec/CertificateCheck.h"
 #include "runtime/Exec/Executor.h"
 #include "runtime/Plan/Describe.h"
-#include "runtime/Transport/Agreement.h"
 
 namespace vime {
 namespace {
@@ -68,8 +67,8 @@ std::byte *RankRun::headerBuffer(const plan::Layout &layout) const {
 }
 
 Status RankRun::execute(Transport &transport, Sleeper &sleeper) {
-  if (Status status = agree(transport, rankEnds, claimsOf(job.plan, job.rank, job.planId));
-      !status.ok())
+  agreement = std::make_unique<Agreement>(rankEnds, claimsOf(job.plan, job.rank, job.planId));
+  if (Status status = agreement->reach(transport); !status.ok())
     return status;
   const plan::Program &own = *plan::programOf(job.plan, job.rank);
   const plan::Layout &layout = *plan::layoutOf(job.plan, job.rank);

@@ -16,6 +16,7 @@
 #include "runtime/Exec/Resolve.h"
 #include "runtime/Exec/RoutineTable.h"
 #include "runtime/Exec/RunObserver.h"
+#include "runtime/Transport/Agreement.h"
 #include "runtime/Transport/Ends.h"
 #include "runtime/Transport/Sleeper.h"
 
@@ -38,11 +39,9 @@ public:
 
   const RankEnds &ends() const { return rankEnds; }
 
-  /// Agrees with the peers and runs the program.
+  /// Agrees with the peers and runs the program, once. After a failure, ranks of this process that
+  /// are still running may yet copy from and to this one's memory: it must outlive them.
   Status execute(Transport &transport, Sleeper &sleeper);
-
-  /// The arena of a tier, for tests.
-  const Arena &arena(plan::Tier tier) const { return arenas[static_cast<std::size_t>(tier)]; }
 
 private:
   explicit RankRun(const RankJob &job) : job(job) {}
@@ -55,6 +54,7 @@ private:
   RankModel model;
   std::unique_ptr<Coordinator> coordinator; // on rank 0
   ResolvedProgram program;
+  std::unique_ptr<Agreement> agreement;
 };
 
 } // namespace vime

@@ -80,21 +80,6 @@ bool isDestination(const RankEnds &ends, const End &end) {
          isRoot == (end.operation == plan::Collective::Gather);
 }
 
-Status compare(const RankEnds &ends, const End &end, const Claim &own,
-               const std::vector<Claim> &heard) {
-  for (const Claim &other : heard) {
-    if (other.planId != own.planId)
-      return Status(StatusCode::Unacceptable,
-                    fmt::format("rank {} runs another plan than rank {}", other.rank, ends.rank));
-    if (other.stream != own.stream)
-      return Status(
-          StatusCode::Unacceptable,
-          fmt::format("rank {} and rank {} disagree about the times, bytes or types on {}",
-                      other.rank, ends.rank, describe(end, ends.rank)));
-  }
-  return Status();
-}
-
 } // namespace
 
 std::vector<Claim> claimsOf(const plan::Plan &plan, std::uint32_t rank, plan::Hash128 planId) {
@@ -107,16 +92,21 @@ std::vector<Claim> claimsOf(const plan::Plan &plan, std::uint32_t rank, plan::Ha
   return claims;
 }
 
-Status agree(Transport &transport, const RankEnds &ends, const std::vector<Claim> &claims) {
-  std::vector<std::vector<Claim>> heard(ends.ends.size());
-  // All ends first, then all waits: nobody waits for a peer that waits for somebody else.
-  for (std::uint32_t index = 0; index < ends.ends.size(); ++index) {
+Agreement::Agreement(const RankEnds &rankEnds, std::vector<Claim> ownClaims)
+    : ends(rankEnds), claims(std::move(ownClaims)), heard(ends.ends.size()) {
+  for (std::size_t index = 0; index < ends.ends.size(); ++index) {
     const End &end = ends.ends[index];
     const bool collects =
         end.kind == plan::LaneKind::Group && end.operation != plan::Collective::Broadcast;
     if (isDestination(ends, end))
       heard[index].resize(collects ? end.members.size() : 1);
-    const Payload payload{.source = isSource(ends, end) ? &claims[index] : nullptr,
+  }
+}
+
+Status Agreement::reach(Transport &transport) {
+  // All ends first, then all waits: nobody waits for a peer that waits for somebody else.
+  for (std::uint32_t index = 0; index < ends.ends.size(); ++index) {
+    const Payload payload{.source = isSource(ends, ends.ends[index]) ? &claims[index] : nullptr,
                           .destination = heard[index].empty() ? nullptr : heard[index].data(),
                           .bytes = sizeof(Claim)};
     if (Status status = transport.post(index, payload); !status.ok())
@@ -125,8 +115,22 @@ Status agree(Transport &transport, const RankEnds &ends, const std::vector<Claim
   for (std::uint32_t index = 0; index < ends.ends.size(); ++index) {
     if (Status status = transport.await(index, 1); !status.ok())
       return status;
-    if (Status status = compare(ends, ends.ends[index], claims[index], heard[index]); !status.ok())
+    if (Status status = compare(index); !status.ok())
       return status;
+  }
+  return Status();
+}
+
+Status Agreement::compare(std::size_t end) const {
+  for (const Claim &other : heard[end]) {
+    if (other.planId != claims[end].planId)
+      return Status(StatusCode::Unacceptable,
+                    fmt::format("rank {} runs another plan than rank {}", other.rank, ends.rank));
+    if (other.stream != claims[end].stream)
+      return Status(
+          StatusCode::Unacceptable,
+          fmt::format("rank {} and rank {} disagree about the times, bytes or types on {}",
+                      other.rank, ends.rank, describe(ends.ends[end], ends.rank)));
   }
   return Status();
 }

@@ -1,6 +1,7 @@
 // Agreement: before step 1 the ranks show each other that they run the same plan.
 //
-//   Status agreed = agree(transport, ends, claimsOf(plan, rank, planId));
+//   Agreement agreement(ends, claimsOf(plan, rank, planId));   // outlives the transfers of all
+//   ranks Status agreed = agreement.reach(transport);
 //
 // The first transfer of every channel and group carries the plan id and one hash over all that both
 // ends must have in common: (index, time, bytes, type) of each transfer (execution-model.md,
@@ -29,7 +30,19 @@ struct Claim {
 /// By end (Ends.h).
 std::vector<Claim> claimsOf(const plan::Plan &plan, std::uint32_t rank, plan::Hash128 planId);
 
-/// One transfer on every end. `Unacceptable`, naming the rank that differs.
-Status agree(Transport &transport, const RankEnds &ends, const std::vector<Claim> &claims);
+class Agreement {
+public:
+  Agreement(const RankEnds &ends, std::vector<Claim> claims);
+
+  /// One transfer on every end. `Unacceptable`, naming the rank that differs.
+  Status reach(Transport &transport);
+
+private:
+  Status compare(std::size_t end) const;
+
+  const RankEnds ends;
+  const std::vector<Claim> claims;       // by end
+  std::vector<std::vector<Claim>> heard; // by end: of the sender, or of each member
+};
 
 } // namespace vime

@@ -45,7 +45,8 @@ struct RankEnds {
 /// What one end brings to a transfer. A sender, and the root of a broadcast, gives a source; a
 /// receiver, and the others of a broadcast, a destination. Gather: every member a source, the root
 /// also a destination of members × bytes; all-gather: both on every member. Member k's contribution
-/// lands at k × bytes. The memory stays untouched by its owner until the transfer has finished.
+/// lands at k × bytes. The memory stays untouched by its owner until the transfer has finished;
+/// after a failure it stays there until every rank of the process has stopped.
 struct Payload {
   const void *source = nullptr;
   void *destination = nullptr;

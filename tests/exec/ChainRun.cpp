@@ -27,14 +27,16 @@ std::vector<std::byte> headerOf(const plan::Plan &plan, const std::vector<std::u
   return bytes;
 }
 
-Status runRank(const ChainRun &chain, std::uint32_t rank, Transport &transport, Sleeper &sleeper) {
+Status runRank(const ChainRun &chain, std::uint32_t rank, Transport &transport, Sleeper &sleeper,
+               Arena &memory) {
   const plan::Program &program = chain.plan.programs[rank];
   const plan::Layout &layout = chain.plan.layouts[rank];
   StatusOr<Arena> arena = Arena::reserve(layout.arena[0], Arena::Edge::Guarded);
   if (!arena.ok())
     return arena.status();
+  memory = std::move(*arena);
   StatusOr<ResolvedProgram> resolved =
-      resolve(program, layout, {arena->data(), nullptr}, chain.routines);
+      resolve(program, layout, {memory.data(), nullptr}, chain.routines);
   if (!resolved.ok())
     return resolved.status();
   const std::vector<std::byte> header = headerOf(chain.plan, chain.tokens);
@@ -62,10 +64,12 @@ struct Connected {
     if (!connected.ok())
       std::abort(); // a defect of the test's plan
     transports = std::move(*connected);
+    arenas.resize(transports.size());
   }
   std::vector<std::unique_ptr<Sleeper>> sleepers;
   std::vector<Sleeper *> pointers;
   LocalTransports transports;
+  std::vector<Arena> arenas; // until all have stopped: peers copy from them
 };
 
 } // namespace
@@ -76,7 +80,8 @@ std::vector<Status> ChainRun::run() const {
   std::vector<std::thread> threads;
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
     threads.emplace_back([&, rank] {
-      statuses[rank] = runRank(*this, rank, *connected.transports[rank], *connected.sleepers[rank]);
+      statuses[rank] = runRank(*this, rank, *connected.transports[rank], *connected.sleepers[rank],
+                               connected.arenas[rank]);
       if (!statuses[rank].ok())
         connected.transports[rank]->abort();
     });
@@ -87,7 +92,7 @@ std::vector<Status> ChainRun::run() const {
 
 Status ChainRun::runAlone() const {
   Connected connected(*this);
-  return runRank(*this, 0, *connected.transports[0], *connected.sleepers[0]);
+  return runRank(*this, 0, *connected.transports[0], *connected.sleepers[0], connected.arenas[0]);
 }
 
 RoutineTable nullRoutines() {
