@@ -28,10 +28,12 @@ struct CommPhase : PhasePass<CommPhase> {
     ir::PipelineOp pipeline = *pipelines.begin();
     if (!fits(pipeline, *job))
       return false;
-    const std::optional<plan::Plan> plan = lowerCommunication(*job, pipeline.record().schedule, findings);
+    const std::optional<plan::Plan> plan =
+        lowerCommunication(*job, pipeline.record().schedule, findings);
     if (!plan)
       return false;
-    // One location for all actions; which key of the job an action comes from is in the plan's origins.
+    // One location for all actions; which key of the job an action comes from is in the plan's
+    // origins.
     if (!ir::appendPlan(module, *plan, pipeline.getLoc())) {
       module.emitError("the lowering made a program without form");
       return false;
@@ -44,12 +46,14 @@ struct CommPhase : PhasePass<CommPhase> {
   static bool fits(ir::PipelineOp pipeline, const Job &job) {
     const auto &[placement, rows] = pipeline.record().schedule;
     if (rows.size() != job.cluster.ranks.value) {
-      pipeline.emitError("has rows for ") << rows.size() << " ranks, the job has " << job.cluster.ranks.value;
+      pipeline.emitError("has rows for ")
+          << rows.size() << " ranks, the job has " << job.cluster.ranks.value;
       return false;
     }
     if (pipeline.record().microbatches != job.pipeline.microbatches.value) {
-      pipeline.emitError("is of ") << pipeline.record().microbatches << " microbatches, the job has "
-                                   << job.pipeline.microbatches.value;
+      pipeline.emitError("is of ")
+          << pipeline.record().microbatches << " microbatches, the job has "
+          << job.pipeline.microbatches.value;
       return false;
     }
     if (placement.size() > job.model(job.actor.model.value)->config.layers) {
@@ -62,6 +66,8 @@ struct CommPhase : PhasePass<CommPhase> {
 
 } // namespace
 
-std::unique_ptr<mlir::Pass> createCommPhase(Findings *report) { return std::make_unique<CommPhase>(report); }
+std::unique_ptr<mlir::Pass> createCommPhase(Findings *report) {
+  return std::make_unique<CommPhase>(report);
+}
 
 } // namespace vime

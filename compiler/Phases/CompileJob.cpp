@@ -10,8 +10,8 @@
 #include "compiler/Phases/PhasePass.h"
 #include "compiler/Verify/Verify.h"
 #include "dialects/Plan/FlattenPlan.h"
-#include "llvm/Support/raw_ostream.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace vime {
 namespace {
@@ -52,10 +52,11 @@ public:
   bool run() {
     if (!makeDumpDirectory())
       return false;
-    // Context and module are left to the end of the process: freeing a million ops one by one takes longer than the
-    // phases that made them.
+    // Context and module are left to the end of the process: freeing a million ops one by one takes
+    // longer than the phases that made them.
     module = moduleFromJob(&context, job).release();
-    if (!finished("job") || !phase("order", createOrderPhase(&findings)) || !phase("comm", createCommPhase(&findings)) ||
+    if (!finished("job") || !phase("order", createOrderPhase(&findings)) ||
+        !phase("comm", createCommPhase(&findings)) ||
         !phase("memory", createMemoryPhase(&findings)) ||
         !phase("plan", createPlanPhase(options.text, options.version, &findings)))
       return stopped;
@@ -107,7 +108,8 @@ private:
     if (!options.dumpDirectory.empty())
       std::filesystem::create_directories(options.dumpDirectory, error);
     if (error)
-      compiled.fileError = "cannot make directory `" + options.dumpDirectory + "`: " + error.message();
+      compiled.fileError =
+          "cannot make directory `" + options.dumpDirectory + "`: " + error.message();
     return !error;
   }
 
@@ -115,20 +117,23 @@ private:
     if (options.dumpDirectory.empty())
       return true;
     const std::string file = std::to_string(number) + "-" + std::string(name) + ".mlir";
-    compiled.fileError = writeWhole(std::filesystem::path(options.dumpDirectory) / file, textOf(module));
+    compiled.fileError =
+        writeWhole(std::filesystem::path(options.dumpDirectory) / file, textOf(module));
     lap("dump " + file);
     return compiled.fileError.empty();
   }
 
   void lap(std::string_view part) {
     const Clock::time_point now = Clock::now();
-    compiled.times.push_back({std::string(part), std::chrono::duration<double>(now - last).count()});
+    compiled.times.push_back(
+        {std::string(part), std::chrono::duration<double>(now - last).count()});
     last = now;
   }
 
   // What MLIR itself or a phase says that cannot be the job's fault.
   void note(mlir::Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error && compiled.internalError.empty())
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error &&
+        compiled.internalError.empty())
       compiled.internalError = diagnostic.str();
   }
 
@@ -147,7 +152,8 @@ private:
 
 } // namespace
 
-bool compileJob(const Job &job, const CompileOptions &options, Compiled &compiled, Findings &findings) {
+bool compileJob(const Job &job, const CompileOptions &options, Compiled &compiled,
+                Findings &findings) {
   return Compilation(job, options, compiled, findings).run();
 }
 

@@ -15,9 +15,11 @@ mlir::Location locationOf(const SourceSpan &span, mlir::MLIRContext *context) {
 std::string textOf(const Note &note) {
   if (!note.action)
     return note.text;
-  const char *end = note.end == Note::End::From ? "from " : note.end == Note::End::To ? "to   " : "";
-  return end + ("rank " + std::to_string(note.action->rank)) + ", action " + std::to_string(note.action->action) +
-         (note.text.empty() ? "" : ": " + note.text);
+  const char *end = note.end == Note::End::From ? "from "
+                    : note.end == Note::End::To ? "to   "
+                                                : "";
+  return end + ("rank " + std::to_string(note.action->rank)) + ", action " +
+         std::to_string(note.action->action) + (note.text.empty() ? "" : ": " + note.text);
 }
 
 void emit(const Finding &finding, mlir::MLIRContext *context) {

@@ -6,7 +6,8 @@
 
 namespace vime {
 
-/// `job.yaml:14:21: error: error[C0101]: …`, with a note for each note, each end of a contradiction and the help.
+/// `job.yaml:14:21: error: error[C0101]: …`, with a note for each note, each end of a contradiction
+/// and the help.
 void emitFindings(const Findings &findings, mlir::MLIRContext *context);
 
 } // namespace vime

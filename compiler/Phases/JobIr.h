@@ -13,8 +13,8 @@ namespace vime {
 /// A module with the job: one op per field, each located at its line of job.yaml.
 mlir::OwningOpRef<mlir::ModuleOp> moduleFromJob(mlir::MLIRContext *context, const Job &job);
 
-/// The job that the module states. Nothing, and findings, if it is no legal one; without any `job.job`, an error of the
-/// module.
+/// The job that the module states. Nothing, and findings, if it is no legal one; without any
+/// `job.job`, an error of the module.
 std::optional<Job> jobFromModule(mlir::ModuleOp module, Findings &findings);
 
 /// What the user calls the job; empty if the module states none.

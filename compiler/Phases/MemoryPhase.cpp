@@ -14,7 +14,9 @@ struct MemoryPhase : PhasePass<MemoryPhase> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MemoryPhase)
   using PhasePass::PhasePass;
   llvm::StringRef getArgument() const final { return "vime-memory"; }
-  llvm::StringRef getDescription() const final { return "phase memory: buffers, operands, waits, arenas"; }
+  llvm::StringRef getDescription() const final {
+    return "phase memory: buffers, operands, waits, arenas";
+  }
 
   bool run(mlir::ModuleOp module, Findings &findings) {
     const std::optional<Job> job = jobFromModule(module, findings);
@@ -44,6 +46,8 @@ struct MemoryPhase : PhasePass<MemoryPhase> {
 
 } // namespace
 
-std::unique_ptr<mlir::Pass> createMemoryPhase(Findings *report) { return std::make_unique<MemoryPhase>(report); }
+std::unique_ptr<mlir::Pass> createMemoryPhase(Findings *report) {
+  return std::make_unique<MemoryPhase>(report);
+}
 
 } // namespace vime

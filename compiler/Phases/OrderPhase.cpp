@@ -12,7 +12,9 @@ struct OrderPhase : PhasePass<OrderPhase> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OrderPhase)
   using PhasePass::PhasePass;
   llvm::StringRef getArgument() const final { return "vime-order"; }
-  llvm::StringRef getDescription() const final { return "phase order: the schedule that the job names"; }
+  llvm::StringRef getDescription() const final {
+    return "phase order: the schedule that the job names";
+  }
 
   bool run(mlir::ModuleOp module, Findings &findings) {
     const std::optional<Job> job = jobFromModule(module, findings);
@@ -22,16 +24,19 @@ struct OrderPhase : PhasePass<OrderPhase> {
     if (!schedule)
       return false;
     auto builder = mlir::OpBuilder::atBlockEnd(module.getBody());
-    builder.create<ir::PipelineOp>(locationOfField(module, "pipeline.schedule"),
-                                   ir::PipelineRecord{.name = job->pipeline.schedule.value,
-                                                      .microbatches = job->pipeline.microbatches.value,
-                                                      .schedule = std::move(*schedule)});
+    builder.create<ir::PipelineOp>(
+        locationOfField(module, "pipeline.schedule"),
+        ir::PipelineRecord{.name = job->pipeline.schedule.value,
+                           .microbatches = job->pipeline.microbatches.value,
+                           .schedule = std::move(*schedule)});
     return true;
   }
 };
 
 } // namespace
 
-std::unique_ptr<mlir::Pass> createOrderPhase(Findings *report) { return std::make_unique<OrderPhase>(report); }
+std::unique_ptr<mlir::Pass> createOrderPhase(Findings *report) {
+  return std::make_unique<OrderPhase>(report);
+}
 
 } // namespace vime

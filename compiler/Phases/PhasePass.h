@@ -1,5 +1,5 @@
-// PhasePass: what the passes of all phases have in common. A phase says `bool run(module, findings)`; what it finds goes
-// to whoever asked for findings, else out as MLIR diagnostics.
+// PhasePass: what the passes of all phases have in common. A phase says `bool run(module,
+// findings)`; what it finds goes to whoever asked for findings, else out as MLIR diagnostics.
 #pragma once
 
 #include "compiler/Phases/EmitFindings.h"

@@ -1,4 +1,5 @@
-// Phase `plan`: settings, limits, connect rounds, origins. Actions stay as they are and are not even read.
+// Phase `plan`: settings, limits, connect rounds, origins. Actions stay as they are and are not
+// even read.
 #include "compiler/Phases/JobIr.h"
 #include "compiler/Phases/Passes.h"
 #include "compiler/Phases/PhasePass.h"
@@ -10,7 +11,8 @@ namespace {
 
 struct PlanPhase : PhasePass<PlanPhase> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlanPhase)
-  PlanPhase(const TextFacts &facts, const std::string &compiler, Findings *report) : PhasePass(report) {
+  PlanPhase(const TextFacts &facts, const std::string &compiler, Findings *report)
+      : PhasePass(report) {
     textBytes = facts.bytes;
     textHashLow = facts.hash[0];
     textHashHigh = facts.hash[1];
@@ -18,7 +20,9 @@ struct PlanPhase : PhasePass<PlanPhase> {
   }
   PlanPhase(const PlanPhase &other) : PhasePass(other) {} // MLIR copies the options
   llvm::StringRef getArgument() const final { return "vime-plan"; }
-  llvm::StringRef getDescription() const final { return "phase plan: what the runtime reads beside programs"; }
+  llvm::StringRef getDescription() const final {
+    return "phase plan: what the runtime reads beside programs";
+  }
 
   bool run(mlir::ModuleOp module, Findings &findings) {
     const std::optional<Job> job = jobFromModule(module, findings);
@@ -39,15 +43,19 @@ struct PlanPhase : PhasePass<PlanPhase> {
     return ir::updatePlan(op, plan);
   }
 
-  Option<std::uint64_t> textBytes{*this, "text-bytes", llvm::cl::desc("bytes of the text"), llvm::cl::init(0)};
-  Option<std::uint64_t> textHashLow{*this, "text-hash-low", llvm::cl::desc("its hash"), llvm::cl::init(0)};
-  Option<std::uint64_t> textHashHigh{*this, "text-hash-high", llvm::cl::desc("its hash"), llvm::cl::init(0)};
+  Option<std::uint64_t> textBytes{*this, "text-bytes", llvm::cl::desc("bytes of the text"),
+                                  llvm::cl::init(0)};
+  Option<std::uint64_t> textHashLow{*this, "text-hash-low", llvm::cl::desc("its hash"),
+                                    llvm::cl::init(0)};
+  Option<std::uint64_t> textHashHigh{*this, "text-hash-high", llvm::cl::desc("its hash"),
+                                     llvm::cl::init(0)};
   Option<std::string> version{*this, "compiler", llvm::cl::desc("version of the compiler")};
 };
 
 } // namespace
 
-std::unique_ptr<mlir::Pass> createPlanPhase(const TextFacts &text, const std::string &version, Findings *report) {
+std::unique_ptr<mlir::Pass> createPlanPhase(const TextFacts &text, const std::string &version,
+                                            Findings *report) {
   return std::make_unique<PlanPhase>(text, version, report);
 }
 

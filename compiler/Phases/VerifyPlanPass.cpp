@@ -28,6 +28,8 @@ struct VerifyPlanPass : PhasePass<VerifyPlanPass> {
 
 } // namespace
 
-std::unique_ptr<mlir::Pass> createVerifyPlan(Findings *report) { return std::make_unique<VerifyPlanPass>(report); }
+std::unique_ptr<mlir::Pass> createVerifyPlan(Findings *report) {
+  return std::make_unique<VerifyPlanPass>(report);
+}
 
 } // namespace vime

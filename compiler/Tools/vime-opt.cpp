@@ -1,4 +1,5 @@
-// vime-opt: runs single phases over IR in text form, and judges edited plans. For tests and for looking.
+// vime-opt: runs single phases over IR in text form, and judges edited plans. For tests and for
+// looking.
 #include "compiler/Phases/Passes.h"
 #include "dialects/Job/JobDialect.h"
 #include "dialects/Plan/PlanDialect.h"
@@ -9,5 +10,6 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<vime::ir::JobDialect, vime::ir::PlanDialect, vime::ir::SchedDialect>();
   vime::registerPhases();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "the phases of vime, one by one\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "the phases of vime, one by one\n", registry));
 }

@@ -57,8 +57,8 @@ bool isWellFormed(const plan::Program &program) {
 
 class PlanBuilder {
 public:
-  PlanBuilder(mlir::Block &block, mlir::Location location)
-      : builder(mlir::OpBuilder::atBlockEnd(&block)), location(location), appender(location) {}
+  PlanBuilder(mlir::OpBuilder where, mlir::Location location)
+      : builder(where), location(location), appender(location) {}
 
   void tables(const plan::Plan &plan) {
     add<MeshOp>(plan.mesh);
@@ -252,7 +252,7 @@ PlanOp appendPlan(mlir::ModuleOp module, const plan::Plan &plan, mlir::Location 
     return {};
   auto builder = mlir::OpBuilder::atBlockEnd(module.getBody());
   auto op = builder.create<PlanOp>(location, PlanHead{plan.schedule, plan.compiler});
-  PlanBuilder content(op.block(), location);
+  PlanBuilder content(mlir::OpBuilder::atBlockEnd(&op.block()), location);
   content.tables(plan);
   content.programs(plan);
   return op;
@@ -277,11 +277,8 @@ bool updatePlan(PlanOp op, const plan::Plan &plan) {
       child.erase();
   }
   // Tables first, so that a printed plan begins with what all share.
-  mlir::Block tables;
-  PlanBuilder content(tables, op.getLoc());
-  content.tables(plan);
-  op.block().getOperations().splice(op.block().begin(), tables.getOperations());
-  PlanBuilder atEnd(op.block(), op.getLoc());
+  PlanBuilder(mlir::OpBuilder::atBlockBegin(&op.block()), op.getLoc()).tables(plan);
+  PlanBuilder atEnd(mlir::OpBuilder::atBlockEnd(&op.block()), op.getLoc());
   for (std::size_t index = 0; index < plan.programs.size(); ++index) {
     if (index < programs.size())
       updateProgram(programs[index], plan.programs[index], atEnd);

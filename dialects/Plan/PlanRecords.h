@@ -116,7 +116,7 @@ template <typename Fields> void visitFields(Fields &fields, plan::ConnectRound &
 template <typename Fields> void visitFields(Fields &fields, plan::Lane &lane) {
   fields.leading("kind", lane.kind);
   if (lane.kind == plan::LaneKind::Group)
-    fields.number("group", lane.group);
+    fields.leading("group", lane.group);
   if (lane.kind != plan::LaneKind::Send && lane.kind != plan::LaneKind::Receive)
     return;
   fields.word("flow", lane.flow);

@@ -1,8 +1,21 @@
 #include "dialects/Record/RecordText.h"
 
+#include <charconv>
+#include <cmath>
+
 #include "llvm/ADT/StringExtras.h"
 
 namespace vime::ir {
+
+std::string shortestText(double value) {
+  if (!std::isfinite(value)) // as its bits
+    return "0x" + llvm::utohexstr(llvm::APFloat(value).bitcastToAPInt().getZExtValue(), false, 16);
+  char digits[32];
+  std::string text(digits, std::to_chars(digits, std::end(digits), value).ptr);
+  if (text.find('.') == std::string::npos)
+    text.insert(std::min(text.find('e'), text.size()), ".0");
+  return text;
+}
 
 void ParseFields::symbol(llvm::StringRef, std::string &value) {
   mlir::StringAttr name;
@@ -14,7 +27,7 @@ void ParseFields::symbol(llvm::StringRef, std::string &value) {
 }
 
 void ParseFields::take(double &value) {
-  // `0.1` and, for what no short decimal gives back, the bits: `0x3FB999999999999A`.
+  // `0.1`; for what is no number the bits, `0x7FF8000000000000`.
   llvm::APFloat exact(0.0);
   latch(parser.parseFloat(llvm::APFloat::IEEEdouble(), exact));
   value = exact.convertToDouble();
@@ -52,16 +65,18 @@ llvm::APInt ParseFields::takeWhole(unsigned bits, bool isSigned) {
 
 mlir::ParseResult parseBody(mlir::OpAsmParser &parser, mlir::OperationState &state) {
   mlir::Region *body = state.addRegion();
-  if (parser.parseRegion(*body))
+  if (parser.parseOptionalAttrDictWithKeyword(state.attributes) || parser.parseRegion(*body))
     return mlir::failure();
   if (body->empty())
     body->emplaceBlock();
   return mlir::success();
 }
 
-void printBody(mlir::OpAsmPrinter &printer, mlir::Region &body) {
+void printBody(mlir::OpAsmPrinter &printer, mlir::Operation *op) {
+  printer.printOptionalAttrDictWithKeyword(op->getDiscardableAttrDictionary().getValue());
   printer << ' ';
-  printer.printRegion(body, /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/true);
+  printer.printRegion(op->getRegion(0), /*printEntryBlockArgs=*/false,
+                      /*printBlockTerminators=*/true);
 }
 
 } // namespace vime::ir

@@ -5,6 +5,9 @@
 
 namespace vime::ir {
 
+/// The shortest decimal that gives the number back, as MLIR reads it: `3.0e-04`, `0.1`.
+std::string shortestText(double value);
+
 class PrintFields {
 public:
   static constexpr bool kReads = false;
@@ -41,6 +44,21 @@ public:
     glued = false;
     printer << ']';
   }
+  /// Texts stand on a line each.
+  void list(llvm::StringRef name, std::vector<std::string> &values, bool show = true) {
+    if (!show && values.empty())
+      return;
+    space() << name << " [";
+    printer.increaseIndent();
+    for (std::size_t index = 0; index < values.size(); ++index) {
+      printer.printNewline();
+      printer.printString(values[index]);
+      if (index + 1 < values.size())
+        printer << ',';
+    }
+    printer.decreaseIndent();
+    printer << ']';
+  }
   template <typename T> void record(llvm::StringRef name, T &value) {
     space() << name;
     visitFields(*this, value);
@@ -70,7 +88,7 @@ private:
     else
       space() << static_cast<std::uint64_t>(value);
   }
-  void put(double value) { space().printFloat(llvm::APFloat(value)); }
+  void put(double value) { space() << shortestText(value); }
   void put(std::string &value) { space().printString(value); }
   template <Record T> void put(T &value) {
     space();
@@ -177,35 +195,42 @@ private:
   bool broken = false;
 };
 
-template <typename T>
-mlir::ParseResult parseRecord(mlir::OpAsmParser &parser, mlir::OperationState &state, T &value) {
+template <typename T> mlir::ParseResult parseFields(mlir::OpAsmParser &parser, T &value) {
   ParseFields fields(parser);
   visitFields(fields, value);
-  if (fields.result())
-    return mlir::failure();
-  return parser.parseOptionalAttrDict(state.attributes);
+  return fields.result();
+}
+
+template <typename T> void printFields(mlir::OpAsmPrinter &printer, T &value) {
+  PrintFields fields(printer);
+  visitFields(fields, value);
+}
+
+template <typename T>
+mlir::ParseResult parseRecord(mlir::OpAsmParser &parser, mlir::OperationState &state, T &value) {
+  return mlir::failure(parseFields(parser, value) ||
+                       parser.parseOptionalAttrDict(state.attributes));
 }
 
 template <typename T> void printRecord(mlir::OpAsmPrinter &printer, mlir::Operation *op, T &value) {
-  PrintFields fields(printer);
-  visitFields(fields, value);
+  printFields(printer, value);
   printer.printOptionalAttrDict(op->getDiscardableAttrDictionary().getValue());
 }
 
+// With a body, attributes stand behind the word `attributes`: a brace begins the body.
 mlir::ParseResult parseBody(mlir::OpAsmParser &parser, mlir::OperationState &state);
-void printBody(mlir::OpAsmPrinter &printer, mlir::Region &body);
+void printBody(mlir::OpAsmPrinter &printer, mlir::Operation *op);
 
 template <typename T>
 mlir::ParseResult parseRecordWithBody(mlir::OpAsmParser &parser, mlir::OperationState &state,
                                       T &value) {
-  return mlir::failure(mlir::failed(parseRecord(parser, state, value)) ||
-                       mlir::failed(parseBody(parser, state)));
+  return mlir::failure(parseFields(parser, value) || parseBody(parser, state));
 }
 
 template <typename T>
 void printRecordWithBody(mlir::OpAsmPrinter &printer, mlir::Operation *op, T &value) {
-  printRecord(printer, op, value);
-  printBody(printer, op->getRegion(0));
+  printFields(printer, value);
+  printBody(printer, op);
 }
 
 } // namespace vime::ir
