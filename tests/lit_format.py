@@ -8,5 +8,5 @@ class TestsWithRunLines(lit.formats.ShTest):
     def getTestsInDirectory(self, suite, path, lit_config, local_config):
         for test in super().getTestsInDirectory(suite, path, lit_config, local_config):
             source = test.getSourcePath()
-            if not source.endswith(".yaml") or "RUN:" in open(source, encoding="utf-8").read():
+            if not source.endswith(".yaml") or b"RUN:" in open(source, "rb").read():
                 yield test
