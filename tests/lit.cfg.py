@@ -2,7 +2,7 @@
 #
 #   lit.py --param build=BUILD_FOLDER [--param llvm=FOLDER_OF_FILECHECK] tests
 #
-# %vimec, %vime-opt and %vime-exec are the tools; FileCheck, not, count and split-file are on the path.
+# %vimec, %vime-opt and %vime-exec are the tools, %python is the interpreter; FileCheck, not, count and split-file are on the path.
 import os
 import sys
 
@@ -23,5 +23,6 @@ config.environment["LANG"] = "C.UTF-8"
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
+config.substitutions.append(("%python", sys.executable))
 for tool in ("vime-opt", "vime-exec", "vimec"):
     config.substitutions.append((f"%{tool}\\b", os.path.join(build, "bin", tool)))
