@@ -30,12 +30,11 @@ StatusOr<std::unique_ptr<Transport>> connect(const RankProcess &self, const plan
                                              const RankEnds &ends) {
   const auto limit =
       std::chrono::duration_cast<std::chrono::milliseconds>(transferLimit(mine.plan));
-  return connectGloo(ends,
-                     {.store = self.store,
-                      .planId = plan::toHex(mine.id),
-                      .peers = peersInConnectOrder(mine.plan, ends),
-                      .connectLimit = std::min<std::chrono::milliseconds>(kConnectLimit, limit),
-                      .limit = limit});
+  return connectGloo(ends, {.store = self.store,
+                            .planId = plan::toHex(mine.id),
+                            .peers = peersInConnectOrder(mine.plan, ends),
+                            .connectLimit = kConnectLimit,
+                            .limit = limit});
 }
 
 Status run(const RankProcess &self, const std::string &path, const RunOptions &options,

@@ -19,8 +19,10 @@ double longestStep(std::span<const plan::RankStats> ranks) {
   return static_cast<double>(longest) * 1e-9;
 }
 
-std::string mebibytes(std::uint64_t bytes) {
-  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+std::string sizeOf(std::uint64_t bytes) {
+  const double kibibytes = static_cast<double>(bytes) / 1024;
+  return kibibytes < 1024 ? fmt::format("{:.1f} KiB", kibibytes)
+                          : fmt::format("{:.1f} MiB", kibibytes / 1024);
 }
 
 } // namespace
@@ -91,8 +93,8 @@ std::string textOf(const RunSummary &summary) {
                         summary.computeSeconds.size(), summary.cores);
   text += "\n  peak memory  ";
   for (std::size_t rank = 0; rank < summary.arenaBytes.size(); ++rank)
-    text += fmt::format("{} rank {}: {}", rank == 0 ? "" : ",", rank,
-                        mebibytes(summary.arenaBytes[rank]));
+    text +=
+        fmt::format("{} rank {}: {}", rank == 0 ? "" : ",", rank, sizeOf(summary.arenaBytes[rank]));
   text += fmt::format("\n  slowest rank  {}, {:.1f} s of compute", summary.slowestRank(),
                       summary.computeSeconds[summary.slowestRank()]);
   if (!summary.exportedTo.empty())

@@ -190,6 +190,34 @@ TEST(Executor, ARankThatNeverBlocksStopsToo) {
   EXPECT_EQ(countdown, 10);
 }
 
+// ---- loops over microbatches ---------------------------------------------------------------------
+
+std::vector<std::pair<std::uint32_t, std::ptrdiff_t>> visits; // microbatch, byte of the ring
+
+Status visit(RankState &, const Instruction &instruction) {
+  static std::byte *ring;
+  if (visits.empty())
+    ring = instruction.operands[1];
+  visits.emplace_back(instruction.microbatch, instruction.operands[1] - ring);
+  return Status();
+}
+
+TEST(Executor, ALoopOverMicrobatchesGoesRoundTheRing) {
+  ChainRun chain{chainPlan({.ranks = 1}), nullRoutines()};
+  plan::Program &program = chain.plan.programs[0];
+  chain.plan.layouts[0] = {
+      {{.kind = plan::BufferKind::Output, .count = 3, .bytes = 64, .stride = 128}}, {384, 0}};
+  program.operands = {plan::kNoBuffer, 0};
+  program.actions = {
+      {.opcode = plan::code(Opcode::Forward), .step = 2, .microbatch = 3, .operandCount = 2}};
+  program.loops = {{.begin = 0, .end = 1, .trips = 4, .period = 10}};
+  chain.routines[plan::code(Opcode::Forward)] = visit;
+  visits.clear();
+  expectAllOk(chain.run());
+  EXPECT_THAT(visits, testing::ElementsAre(std::pair(3u, 0), std::pair(5u, 256), std::pair(7u, 128),
+                                           std::pair(9u, 0)));
+}
+
 TEST(Executor, AnUnknownOpcodeIsRefusedBeforeAnythingRuns) {
   ChainRun chain{chainPlan({.ranks = 1}), nullRoutines()};
   chain.plan.programs[0].actions[1].opcode = 0x0999;

@@ -194,6 +194,20 @@ TEST(VimeExecGloo, ARankThatIsKilledEndsAllOthersAndIsNamed) {
   EXPECT_THAT(program.leftovers(), IsEmpty());
 }
 
+TEST(VimeExecGloo, ARankThatHangsIsNamedByWhoWaitsForIt) {
+  SmallJob job({.steps = kEndless});
+  job.plan.limits.transferSeconds = 0.5;
+  Program program(job, {"--transport", "gloo"});
+  program.awaitFirstStep();
+  const std::vector<pid_t> ranks = program.ranks();
+  ASSERT_EQ(ranks.size(), 2u);
+  kill(ranks[1], SIGSTOP);
+  EXPECT_EQ(program.wait(), 6);
+  EXPECT_THAT(program.err(), HasSubstr("rank 1 did not come to transfer "));
+  for (const pid_t rank : ranks)
+    EXPECT_TRUE(isGone(rank));
+}
+
 TEST(VimeExecGloo, RanksEndWithTheProcessThatStartedThem) {
   const SmallJob job({.steps = kEndless});
   Program program(job, {"--transport", "gloo"});
