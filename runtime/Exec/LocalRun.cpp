@@ -130,6 +130,7 @@ private:
                                                                .planId = planId,
                                                                .rank = rank,
                                                                .base = options.base,
+                                                               .isa = options.isa,
                                                                .observer = observer,
                                                                .edge = options.edge});
     if (!run.ok())

@@ -54,10 +54,13 @@ std::string pathFrom(const std::string &base, const std::string &path) {
 }
 
 StatusOr<RankModel> makeRankModel(const plan::Plan &plan, std::uint32_t rank,
-                                  const std::string &base) {
+                                  const std::string &base, std::optional<Isa> isa) {
   RankModel result;
   const plan::Model &model = plan.models.front();
-  result.kernels = nativeKernels(model.config.type);
+  result.kernels =
+      isa ? nativeKernelsFor(*isa, model.config.type) : nativeKernels(model.config.type);
+  if (!result.kernels && isa && nativeKernels(model.config.type))
+    return Status(StatusCode::Unacceptable, "this machine has not the instructions of `--isa`");
   if (!result.kernels)
     return Status(StatusCode::Unacceptable, nativeRefusal(model.config.type));
   std::uint32_t square = 0;

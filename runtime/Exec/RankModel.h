@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kernels/Kernels.h"
+#include "kernels/Native.h"
 #include "runtime/Base/Status.h"
 #include "runtime/Model/Stage.h"
 #include "runtime/ModelSpec/ModelSpec.h"
@@ -36,9 +38,10 @@ struct RankModel {
 MicrobatchCaps capsOf(const plan::DataSettings &data);
 
 /// `base`: folder that the job's relative paths refer to. `Unacceptable` when this machine has no
-/// kernels for the model.
+/// kernels for the model,
+/// or none of `isa`.
 StatusOr<RankModel> makeRankModel(const plan::Plan &plan, std::uint32_t rank,
-                                  const std::string &base);
+                                  const std::string &base, std::optional<Isa> isa = {});
 
 /// `path` as seen from `base`.
 std::string pathFrom(const std::string &base, const std::string &path);

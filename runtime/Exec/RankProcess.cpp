@@ -49,6 +49,7 @@ Status run(const RankProcess &self, const std::string &path, const RunOptions &o
                                                                   .planId = mine->id,
                                                                   .rank = self.rank,
                                                                   .base = options.base,
+                                                                  .isa = options.isa,
                                                                   .observer = reports,
                                                                   .edge = options.edge});
   if (!prepared.ok())

@@ -33,7 +33,7 @@ StatusOr<std::unique_ptr<RankRun>> RankRun::prepare(const RankJob &job) {
       return coordinator.status();
     run->coordinator = std::make_unique<Coordinator>(std::move(*coordinator));
   }
-  StatusOr<RankModel> model = makeRankModel(job.plan, job.rank, job.base);
+  StatusOr<RankModel> model = makeRankModel(job.plan, job.rank, job.base, job.isa);
   if (!model.ok())
     return model.status();
   run->model = std::move(*model);

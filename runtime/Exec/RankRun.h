@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "runtime/Base/Status.h"
@@ -27,6 +28,7 @@ struct RankJob {
   plan::Hash128 planId{};
   std::uint32_t rank = 0;
   std::string base; // folder of the job's relative paths
+  std::optional<Isa> isa;
   RunObserver &observer;
   Arena::Edge edge = Arena::Edge::Plain;
 };

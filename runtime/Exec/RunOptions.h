@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 
+#include "kernels/Native.h"
 #include "runtime/Exec/Arena.h"
 #include "runtime/Plan/Plan.h"
 
@@ -12,6 +14,7 @@ namespace vime {
 
 struct RunOptions {
   std::string base = "."; // folder of the job's relative paths
+  std::optional<Isa> isa; // kernels to compute with; the best that this machine has when absent
   int interrupts = -1;    // readable when the user wants the run to end (InterruptSignals.h)
   Arena::Edge edge = Arena::Edge::Plain;
   /// Called when the run is to end and a rank's thread does not stop within kStopLimit, or the user

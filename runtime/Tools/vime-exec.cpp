@@ -32,6 +32,7 @@ struct Arguments {
   std::string plan;
   std::string transport = "local";
   std::string base = ".";
+  std::string isa = "auto";
   bool json = false, quiet = false, check = false;
 };
 
@@ -50,6 +51,11 @@ std::optional<int> parse(int count, char **values, Arguments &arguments) {
       ->capture_default_str();
   app.add_option("--base", arguments.base, "folder that the job's relative paths refer to")
       ->type_name("DIR")
+      ->capture_default_str();
+  app.add_option("--isa", arguments.isa,
+                 "instructions of the kernels: `auto`, `avx2` or `avx512`; the bits are the same")
+      ->check(CLI::IsMember({"auto", "avx2", "avx512"}))
+      ->type_name("NAME")
       ->capture_default_str();
   app.add_flag("--json", arguments.json, "print the summary as JSON to standard output");
   app.add_flag("--quiet", arguments.quiet, "show no progress");
@@ -77,7 +83,7 @@ bool startedElsewhere() {
 }
 
 int check(const plan::Plan &plan, const Arguments &arguments) {
-  if (Status status = checkRun(plan, {.base = arguments.base}); !status.ok())
+  if (Status status = checkRun(plan, {.base = arguments.base, .isa = parseIsa(arguments.isa)}); !status.ok())
     return fail(status);
   if (!arguments.quiet)
     fmt::print("`{}` can run here: {} ranks, {} steps\n", arguments.plan, plan.mesh.ranks(),
@@ -88,6 +94,7 @@ int check(const plan::Plan &plan, const Arguments &arguments) {
 int run(const plan::Plan &plan, const Arguments &arguments, char **values) {
   const InterruptSignals signals;
   const RunOptions options{.base = arguments.base,
+                           .isa = parseIsa(arguments.isa),
                            .interrupts = signals.descriptor(),
                            .abandon = [](const Status &status) { std::_Exit(fail(status)); }};
   Progress progress(plan, arguments.transport, pathFrom(arguments.base, plan.run.exportTo),
@@ -110,7 +117,8 @@ int mainOf(int count, char **values) {
   if (const std::optional<int> code = parse(count, values, arguments))
     return *code;
   if (const std::optional<RankProcess> self = rankOfThisProcess())
-    return runRankProcess(*self, arguments.plan, {.base = arguments.base});
+    return runRankProcess(*self, arguments.plan,
+                          {.base = arguments.base, .isa = parseIsa(arguments.isa)});
   if (startedElsewhere())
     return fail(
         Status(StatusCode::Usage,
