@@ -2,7 +2,7 @@
 // everything.
 //
 //   findings.error(Rule::C1, 1, "channel `rank 1 → rank 2, forward` has 2 sends and 1 receives")
-//       .from({program, action}, "last send").help("…");
+//       .from({rank, action}, "last send").withHelp("…");
 //   if (findings.any()) { std::cerr << renderText(findings, sources); return 1; }
 //
 // The code printed is rule label + number: C1, 1 → C0101. Wording: lower case, no full stop, the
@@ -19,32 +19,18 @@
 namespace vime {
 
 /// Labels of architecture.md, section 4.
+// clang-format off
 enum class Rule : std::uint8_t {
   J,
-  S1,
-  S2,
-  S3,
-  S4,
-  C1,
-  C2,
-  C3,
-  C4,
-  D1,
-  D2,
-  D3,
-  D4,
-  D5,
-  D6,
-  M1,
-  M2,
-  M3,
-  W1,
-  W2,
-  W3,
-  Q1,
-  Q2,
+  S1, S2, S3, S4,
+  C1, C2, C3, C4,
+  D1, D2, D3, D4, D5, D6,
+  M1, M2, M3,
+  W1, W2, W3,
+  Q1, Q2,
   K1
 };
+// clang-format on
 
 /// `C0101` for (C1, 1); `J0012` for (J, 12).
 std::string codeOf(Rule rule, int number);
