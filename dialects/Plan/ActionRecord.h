@@ -67,7 +67,9 @@ template <typename Fields> void visitFields(Fields &fields, ActionRecord &record
   plan::Action &action = record.action;
   fields.hidden("opcode", action.opcode);
   const plan::Signature *signature = plan::findSignature(action.opcode);
-  fields.optional("stage", action.stage, std::uint16_t{0}, signature && signature->perStage);
+  const bool ofStage =
+      signature && (signature->perStage || signature->family == plan::Family::Transfer);
+  fields.optional("stage", action.stage, std::uint16_t{0}, ofStage);
   fields.optional("microbatch", action.microbatch, 0u, signature && signature->perMicrobatch);
   fields.number("lane", action.lane);
   fields.number("time", action.time);

@@ -10,7 +10,7 @@ constexpr std::string_view kLetters = "FBIW"; // in the order of TaskKind
 
 std::optional<Task> parseTask(std::string_view cell) {
   if (cell == ".")
-    return Task{TaskKind::Idle, 0, 0};
+    return Task{TaskKind::Idle, -1, -1};
   Task task{};
   const char *end = cell.data() + cell.size();
   auto [letter, stageError] = std::from_chars(cell.data(), end, task.stage);
