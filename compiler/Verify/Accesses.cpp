@@ -8,16 +8,19 @@ namespace {
 
 using Shapes = std::array<std::array<AccessShape, 2>, kOpcodes>;
 
-AccessShape::Operand useOf(const Signature &signature, const OperandSignature &operand, bool special) {
+AccessShape::Operand useOf(const Signature &signature, const OperandSignature &operand,
+                           bool special) {
   // Gradients are summed over microbatches, a workspace holds nothing: neither belongs to one.
-  const bool owned = signature.perMicrobatch && operand.name != "gradients" && operand.name != "workspace";
+  const bool owned =
+      signature.perMicrobatch && operand.name != "gradients" && operand.name != "workspace";
   switch (operand.access) {
   case Access::Read:
     return {true, false, owned};
   case Access::Write:
     return {false, true, owned};
   case Access::ReadWrite: {
-    const bool adds = signature.opcode == Opcode::Backward || signature.opcode == Opcode::BackwardWeight;
+    const bool adds =
+        signature.opcode == Opcode::Backward || signature.opcode == Opcode::BackwardWeight;
     return {!(special && adds && operand.name == "gradients"), true, owned};
   }
   case Access::RootReadOthersWrite:
@@ -70,12 +73,14 @@ const Signature *signatureOf(std::uint16_t opcode) {
   return signature && code(signature->opcode) == opcode ? signature : nullptr;
 }
 
-std::uint64_t fixedBytes(const ActionTable &table, const RankView &rank, const Action &action, std::uint8_t operand) {
+std::uint64_t fixedBytes(const ActionTable &table, const RankView &rank, const Action &action,
+                         std::uint8_t operand) {
   const Lane &lane = rank.program->lanes[action.lane];
   if (lane.kind != LaneKind::Group)
     return lane.message.perToken != 0 ? 0 : lane.message.fixed;
   const std::uint64_t bytes = table.plan().groups[lane.group].message.fixed;
-  return operand == 1 ? bytes * table.ranks().size() : bytes; // a destination holds what all members gave
+  return operand == 1 ? bytes * table.ranks().size()
+                      : bytes; // a destination holds what all members gave
 }
 
 std::uint64_t tokenBytes(const Plan &plan, const Message &message) {
@@ -96,7 +101,8 @@ AccessReader::AccessReader(const ActionTable &table, const RankView &rank)
 void AccessReader::moveBytes(const Action &action, SlotAccess &access) const {
   const Buffer &moved = rank.layout->buffers[access.buffer];
   const std::uint64_t bytes = fixedBytes(table, rank, action, access.operand);
-  const std::uint64_t stride = std::max<std::uint64_t>(moved.stride, 1), count = access.end - access.first;
+  const std::uint64_t stride = std::max<std::uint64_t>(moved.stride, 1),
+                      count = access.end - access.first;
   const std::uint64_t touched = bytes / stride + (bytes % stride != 0);
   const std::uint64_t whole = bytes < moved.bytes ? 0 : (bytes - moved.bytes) / stride + 1;
   access.end = access.first + static_cast<std::uint32_t>(std::min(touched, count));

@@ -3,8 +3,9 @@
 //   const AccessReader accesses(table, rank);
 //   accesses.forEach(entry, [&](const SlotAccess &access) { … });
 //
-// A task uses the slot of its microbatch. A message with bytes per token moves that slot too; one of fixed size, and a
-// collective, moves its bytes from the start of slot 0; everything else uses all slots.
+// A task uses the slot of its microbatch. A message with bytes per token moves that slot too; one
+// of fixed size, and a collective, moves its bytes from the start of slot 0; everything else uses
+// all slots.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,8 @@ const std::array<const plan::Signature *, kOpcodes> &signatureTable();
 /// As `plan::findSignature`.
 const plan::Signature *signatureOf(std::uint16_t opcode);
 
-/// What an action does to one operand: slots [first, end) in the rank's numbering, of which [whole, end) only in part.
+/// What an action does to one operand: slots [first, end) in the rank's numbering, of which [whole,
+/// end) only in part.
 struct SlotAccess {
   std::uint32_t buffer = 0;
   std::uint32_t first = 0, end = 0, whole = 0;
@@ -47,8 +49,10 @@ struct AccessShape {
   bool perMicrobatch = false;
 };
 
-/// Bytes that a transfer or collective moves from the start of its operand; 0: those of a slot, by its tokens.
-std::uint64_t fixedBytes(const ActionTable &table, const RankView &rank, const plan::Action &action, std::uint8_t operand);
+/// Bytes that a transfer or collective moves from the start of its operand; 0: those of a slot, by
+/// its tokens.
+std::uint64_t fixedBytes(const ActionTable &table, const RankView &rank, const plan::Action &action,
+                         std::uint8_t operand);
 
 /// Largest number of bytes of a message with bytes per token.
 std::uint64_t tokenBytes(const plan::Plan &plan, const plan::Message &message);
@@ -59,7 +63,8 @@ public:
 
   template <typename Visit> void forEach(std::uint32_t entry, Visit &&visit) const {
     const plan::Action &action = table.action(rank, entry);
-    const bool special = isGroup[action.lane] ? isRoot[action.lane] : (action.immediate & plan::kOverwriteGradients) != 0;
+    const bool special = isGroup[action.lane] ? isRoot[action.lane]
+                                              : (action.immediate & plan::kOverwriteGradients) != 0;
     const AccessShape &shape = shapes[opcodeIndex(action.opcode)][special];
     const std::uint32_t microbatch = shape.perMicrobatch ? table.microbatch(rank, entry) : 0;
     const std::uint32_t *operands = rank.program->operands.data() + action.operands;
@@ -69,8 +74,9 @@ public:
       if (buffer == plan::kNoBuffer || !(use.reads || use.writes))
         continue;
       const SlotRange slots = rank.slots[buffer];
-      SlotAccess access{buffer, slots.first, slots.first + slots.count, slots.first + slots.count, operand,
-                        use.reads, use.writes, use.perMicrobatch};
+      SlotAccess access{
+          buffer,    slots.first, slots.first + slots.count, slots.first + slots.count, operand,
+          use.reads, use.writes,  use.perMicrobatch};
       if (shape.movesBytes && !movesSlot[action.lane]) {
         moveBytes(action, access);
       } else if (shape.perMicrobatch) {
@@ -89,7 +95,8 @@ private:
 
   const ActionTable &table;
   const RankView &rank;
-  const std::array<std::array<AccessShape, 2>, kOpcodes> &shapes; // second: of the root, or of what overwrites
+  const std::array<std::array<AccessShape, 2>, kOpcodes>
+      &shapes; // second: of the root, or of what overwrites
   std::array<bool, plan::Wait::kMaxLanes> isGroup{}, isRoot{}, movesSlot{}; // of each lane
 };
 

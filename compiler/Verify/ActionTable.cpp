@@ -81,7 +81,8 @@ private:
 };
 
 bool sameLoops(const RankView &one, const RankView &other) {
-  return std::equal(one.segments.begin(), one.segments.end(), other.segments.begin(), other.segments.end(),
+  return std::equal(one.segments.begin(), one.segments.end(), other.segments.begin(),
+                    other.segments.end(),
                     [](const Segment &mine, const Segment &its) { return mine.loop == its.loop; });
 }
 
@@ -168,7 +169,8 @@ bool ActionTable::sameSegments(const LaneView &one, const LaneView &other) const
   const auto mine = dispatched(one), its = dispatched(other);
   return agree && std::equal(mine.begin(), mine.end(), its.begin(), its.end(),
                              [&](std::uint32_t entry, std::uint32_t met) {
-                               return segment(rankViews[one.rank], entry) == segment(rankViews[other.rank], met);
+                               return segment(rankViews[one.rank], entry) ==
+                                      segment(rankViews[other.rank], met);
                              });
 }
 
@@ -178,11 +180,13 @@ void ActionTable::findChannels() {
     const Lane &lane = laneOf(laneViews[index]);
     if (lane.kind != LaneKind::Send && lane.kind != LaneKind::Receive)
       continue;
-    const std::uint32_t own = laneViews[index].rank, peer = resolvePeer(source.mesh, own, lane.peer);
+    const std::uint32_t own = laneViews[index].rank,
+                        peer = resolvePeer(source.mesh, own, lane.peer);
     const bool receives = lane.kind == LaneKind::Receive;
     ends.push_back({receives ? peer : own, receives ? own : peer, lane.flow, receives, index});
   }
-  std::sort(ends.begin(), ends.end(), [](const End &one, const End &other) { return one.order() < other.order(); });
+  std::sort(ends.begin(), ends.end(),
+            [](const End &one, const End &other) { return one.order() < other.order(); });
   for (std::size_t index = 0; index < ends.size(); ++index) {
     const End &end = ends[index];
     if (index == 0 || ends[index - 1].channel() != end.channel())
@@ -217,7 +221,8 @@ void ActionTable::findGroups() {
     GroupView &group = groupViews[index];
     const std::uint32_t root = group.lanes[source.groups[index].root];
     for (const std::uint32_t lane : group.lanes) {
-      group.matched = group.matched && lane != kNone && root != kNone && sameSegments(laneViews[root], laneViews[lane]);
+      group.matched = group.matched && lane != kNone && root != kNone &&
+                      sameSegments(laneViews[root], laneViews[lane]);
       if (lane != kNone)
         laneViews[lane].partner = root;
     }
@@ -225,8 +230,9 @@ void ActionTable::findGroups() {
 }
 
 const RankView &ActionTable::rankOf(std::uint32_t entry) const {
-  return *(std::upper_bound(rankViews.begin(), rankViews.end(), entry,
-                            [](std::uint32_t wanted, const RankView &rank) { return wanted < rank.first; }) -
+  return *(std::upper_bound(
+               rankViews.begin(), rankViews.end(), entry,
+               [](std::uint32_t wanted, const RankView &rank) { return wanted < rank.first; }) -
            1);
 }
 

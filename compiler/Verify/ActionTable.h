@@ -4,12 +4,14 @@
 //     for (std::uint32_t entry = rank.first; entry < rank.end; ++entry)
 //       table.action(rank, entry).opcode
 //
-// An entry is one action of one rank, in dispatch order; the entries of all ranks stand behind each other. A loop over
-// steps stays a loop: its body stands here once and is a segment with its trips. A loop that advances microbatches runs
-// at most once per microbatch, so it is unrolled here and no judge needs to know that it was one.
+// An entry is one action of one rank, in dispatch order; the entries of all ranks stand behind each
+// other. A loop over steps stays a loop: its body stands here once and is a segment with its trips.
+// A loop that advances microbatches runs at most once per microbatch, so it is unrolled here and no
+// judge needs to know that it was one.
 //
-// A message never crosses the edge of an iteration of a loop over steps (C1), so the k-th send of a channel meets the
-// k-th receive of the same segment and iteration, and entries can be matched by counting.
+// A message never crosses the edge of an iteration of a loop over steps (C1), so the k-th send of a
+// channel meets the k-th receive of the same segment and iteration, and entries can be matched by
+// counting.
 #pragma once
 
 #include <cstdint>
@@ -73,12 +75,13 @@ struct Channel {
   std::uint32_t source = 0, destination = 0;
   plan::Flow flow = plan::Flow::Forward;
   std::vector<std::uint32_t> sendLanes, receiveLanes; // one of each, or C1 refuses it
-  bool matched = false;                               // one lane at each end, as many sends as receives in every segment
+  bool matched = false; // one lane at each end, as many sends as receives in every segment
 };
 
 struct GroupView {
-  std::vector<std::uint32_t> lanes; // of each member; kNone if it has none, the last one if it has several
-  bool matched = false;             // every member has one lane and as many calls in every segment
+  std::vector<std::uint32_t>
+      lanes;            // of each member; kNone if it has none, the last one if it has several
+  bool matched = false; // every member has one lane and as many calls in every segment
 };
 
 /// A stage of any of the plan's models.
@@ -123,8 +126,12 @@ public:
   std::span<const std::uint32_t> dispatched(const LaneView &lane) const {
     return std::span(byLane).subspan(lane.first, lane.end - lane.first);
   }
-  const LaneView &lane(const RankView &rank, std::uint32_t lane) const { return laneViews[rank.firstLane + lane]; }
-  const plan::Lane &laneOf(const LaneView &lane) const { return rankViews[lane.rank].program->lanes[lane.lane]; }
+  const LaneView &lane(const RankView &rank, std::uint32_t lane) const {
+    return laneViews[rank.firstLane + lane];
+  }
+  const plan::Lane &laneOf(const LaneView &lane) const {
+    return rankViews[lane.rank].program->lanes[lane.lane];
+  }
   const RankView &rankOf(std::uint32_t entry) const;
 
 private:

@@ -1,8 +1,9 @@
 // C1: the k-th send and the k-th receive of a channel agree in bytes, type, flow and microbatch.
 //
-// Both ends list their actions in dispatch order, so the k-th of one meets the k-th of the other on every transport;
-// nothing else is compared, no tag is searched. Counts agree in every segment, so that an iteration of a loop over steps
-// starts and ends with empty channels and the k-th of one iteration meets the k-th of the same.
+// Both ends list their actions in dispatch order, so the k-th of one meets the k-th of the other on
+// every transport; nothing else is compared, no tag is searched. Counts agree in every segment, so
+// that an iteration of a loop over steps starts and ends with empty channels and the k-th of one
+// iteration meets the k-th of the same.
 #include <fmt/format.h>
 
 #include "compiler/Verify/Accesses.h"
@@ -17,9 +18,10 @@ using namespace plan;
 
 std::string words(const Message &message) {
   if (message.perToken != 0)
-    return message.fixed == 0 ? fmt::format("{} bytes of {} per token", message.perToken, vime::nameOf(message.type))
-                              : fmt::format("{} bytes and {} per token of {}", message.fixed, message.perToken,
-                                            vime::nameOf(message.type));
+    return message.fixed == 0 ? fmt::format("{} bytes of {} per token", message.perToken,
+                                            vime::nameOf(message.type))
+                              : fmt::format("{} bytes and {} per token of {}", message.fixed,
+                                            message.perToken, vime::nameOf(message.type));
   return fmt::format("{} bytes of {}", message.fixed, vime::nameOf(message.type));
 }
 
@@ -31,7 +33,8 @@ public:
   void judge() {
     if (!lanes() || !counts())
       return;
-    const LaneView &send = table.lanes()[channel.sendLanes[0]], &receive = table.lanes()[channel.receiveLanes[0]];
+    const LaneView &send = table.lanes()[channel.sendLanes[0]],
+                   &receive = table.lanes()[channel.receiveLanes[0]];
     messages(table.laneOf(send), table.laneOf(receive));
     const auto sends = table.dispatched(send), receives = table.dispatched(receive);
     for (std::size_t k = 0; k < sends.size(); ++k)
@@ -53,16 +56,18 @@ private:
     for (const auto *ends : {&channel.sendLanes, &channel.receiveLanes})
       if (ends->size() > 1) {
         const bool sends = ends == &channel.sendLanes;
-        verdict.error(Rule::C1, 5, fmt::format("{} has {} {} lanes on rank {}: its messages have no one order", name(),
-                                               ends->size(), sends ? "send" : "receive",
-                                               sends ? channel.source : channel.destination));
+        verdict.error(Rule::C1, 5,
+                      fmt::format("{} has {} {} lanes on rank {}: its messages have no one order",
+                                  name(), ends->size(), sends ? "send" : "receive",
+                                  sends ? channel.source : channel.destination));
         return false;
       }
     return true;
   }
 
   std::span<const std::uint32_t> entries(const std::vector<std::uint32_t> &lanes) const {
-    return lanes.empty() ? std::span<const std::uint32_t>() : table.dispatched(table.lanes()[lanes[0]]);
+    return lanes.empty() ? std::span<const std::uint32_t>()
+                         : table.dispatched(table.lanes()[lanes[0]]);
   }
 
   bool counts() {
@@ -71,12 +76,15 @@ private:
     const auto sends = entries(channel.sendLanes), receives = entries(channel.receiveLanes);
     std::size_t segments = std::max(source().segments.size(), destination().segments.size());
     for (std::uint32_t segment = 0; segment < segments; ++segment) {
-      const auto sent = in(source(), sends, segment), received = in(destination(), receives, segment);
+      const auto sent = in(source(), sends, segment),
+                 received = in(destination(), receives, segment);
       if (sent.size() == received.size())
         continue;
-      const std::string where = segments == 1 ? "" : " " + nameOf(source().segments[segment], segment);
-      Finding &finding = verdict.error(Rule::C1, 1, fmt::format("{} has {} sends and {} receives{}", name(), sent.size(),
-                                                                received.size(), where));
+      const std::string where =
+          segments == 1 ? "" : " " + nameOf(source().segments[segment], segment);
+      Finding &finding = verdict.error(Rule::C1, 1,
+                                       fmt::format("{} has {} sends and {} receives{}", name(),
+                                                   sent.size(), received.size(), where));
       if (!sent.empty())
         verdict.from(finding, placeOf(table, source(), sent.back()));
       if (!received.empty())
@@ -86,7 +94,8 @@ private:
     return false;
   }
 
-  std::span<const std::uint32_t> in(const RankView &rank, std::span<const std::uint32_t> entries, std::uint32_t segment) const {
+  std::span<const std::uint32_t> in(const RankView &rank, std::span<const std::uint32_t> entries,
+                                    std::uint32_t segment) const {
     std::size_t first = 0, end = entries.size();
     while (first < end && table.segment(rank, entries[first]) < segment)
       ++first;
@@ -103,13 +112,15 @@ private:
 
   void messages(const Lane &send, const Lane &receive) {
     if (send.message != receive.message) {
-      Finding &finding = verdict.error(Rule::C1, 2, fmt::format("{} is sent as {} and received as {}", name(),
-                                                                words(send.message), words(receive.message)));
+      Finding &finding = verdict.error(Rule::C1, 2,
+                                       fmt::format("{} is sent as {} and received as {}", name(),
+                                                   words(send.message), words(receive.message)));
       ends(finding, 0);
     }
     if (send.slots != receive.slots || send.slots == 0)
-      verdict.error(Rule::C1, 6, fmt::format("{} has {} slots at the sender and {} at the receiver", name(), send.slots,
-                                             receive.slots));
+      verdict.error(Rule::C1, 6,
+                    fmt::format("{} has {} slots at the sender and {} at the receiver", name(),
+                                send.slots, receive.slots));
     if (send.message.fixed == 0 && send.message.perToken == 0)
       verdict.error(Rule::C1, 10, fmt::format("messages of {} have no bytes", name()));
   }
@@ -123,14 +134,17 @@ private:
   }
 
   bool pair(std::size_t k, std::uint32_t send, std::uint32_t receive) {
-    const Action &sent = table.action(source(), send), &received = table.action(destination(), receive);
-    const std::uint32_t from = table.microbatch(source(), send), to = table.microbatch(destination(), receive);
+    const Action &sent = table.action(source(), send),
+                 &received = table.action(destination(), receive);
+    const std::uint32_t from = table.microbatch(source(), send),
+                        to = table.microbatch(destination(), receive);
     const bool perToken = source().program->lanes[sent.lane].message.perToken != 0;
     if (perToken && from != to)
       return differ(3, k, fmt::format("of microbatch {} is received as microbatch {}", from, to));
     if (((sent.flags ^ received.flags) & kSkipIfEmpty) != 0)
       return differ(9, k, "is skipped on one end only when its microbatch is empty");
-    return fits(k, source(), sent, "sent from") && fits(k, destination(), received, "received into") &&
+    return fits(k, source(), sent, "sent from") &&
+           fits(k, destination(), received, "received into") &&
            (perToken || sameSlots(k, sent, received));
   }
 
@@ -151,17 +165,22 @@ private:
     const Buffer &moved = buffer(rank, action);
     const std::uint64_t bytes = tokenBytes(table.plan(), message);
     const std::uint64_t room = message.perToken != 0 ? moved.bytes : moved.extent();
-    return bytes <= room || differ(7, k, fmt::format("of up to {} bytes is {} `{}` of {} bytes", bytes, verb,
-                                                     nameOf(moved.kind), room));
+    return bytes <= room || differ(7, k,
+                                   fmt::format("of up to {} bytes is {} `{}` of {} bytes", bytes,
+                                               verb, nameOf(moved.kind), room));
   }
 
   /// A message over several slots keeps their places only if both ends lay them out alike.
   bool sameSlots(std::size_t k, const Action &sent, const Action &received) {
     const Buffer &from = buffer(source(), sent), &to = buffer(destination(), received);
-    const bool several = source().program->lanes[sent.lane].message.fixed > std::min(from.bytes, to.bytes);
-    return !several || (from.stride == to.stride && from.bytes == to.bytes && from.count == to.count) ||
-           differ(8, k, fmt::format("moves {} slots of {} bytes, {} apart, into {} slots of {} bytes, {} apart", from.count,
-                                    from.bytes, from.stride, to.count, to.bytes, to.stride));
+    const bool several =
+        source().program->lanes[sent.lane].message.fixed > std::min(from.bytes, to.bytes);
+    return !several ||
+           (from.stride == to.stride && from.bytes == to.bytes && from.count == to.count) ||
+           differ(8, k,
+                  fmt::format(
+                      "moves {} slots of {} bytes, {} apart, into {} slots of {} bytes, {} apart",
+                      from.count, from.bytes, from.stride, to.count, to.bytes, to.stride));
   }
   static std::string_view nameOf(BufferKind kind) { return plan::nameOf(kind); }
 

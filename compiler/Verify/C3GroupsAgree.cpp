@@ -1,8 +1,8 @@
-// C3: every member of a group makes every call: as many in every segment, with the group's operation, message and root,
-// and from and into buffers that hold them.
+// C3: every member of a group makes every call: as many in every segment, with the group's
+// operation, message and root, and from and into buffers that hold them.
 //
-// Operation, message and root stand once in the plan's table of groups, so what can differ is who calls, how often, with
-// which opcode and what it hands over.
+// Operation, message and root stand once in the plan's table of groups, so what can differ is who
+// calls, how often, with which opcode and what it hands over.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -24,10 +24,12 @@ std::uint16_t opcodeOf(Collective operation) {
 class Members {
 public:
   Members(const ActionTable &table, std::uint32_t index, Verdict &verdict)
-      : table(table), group(table.plan().groups[index]), view(table.groups()[index]), verdict(verdict), index(index) {}
+      : table(table), group(table.plan().groups[index]), view(table.groups()[index]),
+        verdict(verdict), index(index) {}
 
   void judge() {
-    if (std::all_of(view.lanes.begin(), view.lanes.end(), [](std::uint32_t lane) { return lane == kNone; }))
+    if (std::all_of(view.lanes.begin(), view.lanes.end(),
+                    [](std::uint32_t lane) { return lane == kNone; }))
       return; // nobody uses it
     for (std::uint32_t member = 0; member < view.lanes.size(); ++member)
       if (view.lanes[member] != kNone)
@@ -56,10 +58,13 @@ private:
     for (const Lane &lane : rank.program->lanes)
       lanes += lane.kind == LaneKind::Group && lane.group == index;
     if (lanes == 0)
-      verdict.error(Rule::C3, 1, fmt::format("rank {} is a member of group `{}`, but has no lane for it", rank.rank, group.name));
+      verdict.error(Rule::C3, 1,
+                    fmt::format("rank {} is a member of group `{}`, but has no lane for it",
+                                rank.rank, group.name));
     else if (lanes > 1)
-      verdict.error(Rule::C3, 2, fmt::format("rank {} has {} lanes for group `{}`: its calls have no one order", rank.rank,
-                                             lanes, group.name));
+      verdict.error(Rule::C3, 2,
+                    fmt::format("rank {} has {} lanes for group `{}`: its calls have no one order",
+                                rank.rank, lanes, group.name));
     return lanes == 1;
   }
 
@@ -79,10 +84,12 @@ private:
           continue;
         const Segment &where = root.segments[segment];
         Finding &finding = verdict.error(
-            Rule::C3, 3, fmt::format("rank {} calls group `{}` {} times {}, rank {} {} times", member, group.name, own,
-                                     where.isLoop() ? fmt::format("in an iteration of loop {}", where.loop)
-                                                    : std::string("outside of loops"),
-                                     group.root, roots));
+            Rule::C3, 3,
+            fmt::format("rank {} calls group `{}` {} {}, rank {} {}", member, group.name,
+                        times(own),
+                        where.isLoop() ? fmt::format("in an iteration of loop {}", where.loop)
+                                       : std::string("outside of loops"),
+                        group.root, times(roots)));
         if (!callsOf(group.root).empty())
           verdict.from(finding, placeOf(table, root, callsOf(group.root).back()));
         if (!callsOf(member).empty())
@@ -97,29 +104,37 @@ private:
     for (const std::uint32_t entry : callsOf(member)) {
       const Action &action = table.action(rank, entry);
       if (action.opcode != opcodeOf(group.operation)) {
-        fault(4, rank, entry, fmt::format("{} is called on group `{}`, which is for {}", signatureOf(action.opcode)->name,
-                                          group.name, nameOf(group.operation)));
+        fault(4, rank, entry,
+              fmt::format("{} is called on group `{}`, which is for {}",
+                          signatureOf(action.opcode)->name, group.name, nameOf(group.operation)));
         return;
       }
-      if (!fits(rank, entry, action, 0) || (action.operandCount > 1 && !fits(rank, entry, action, 1)))
+      if (!fits(rank, entry, action, 0) ||
+          (action.operandCount > 1 && !fits(rank, entry, action, 1)))
         return;
     }
   }
 
   bool fits(const RankView &rank, std::uint32_t entry, const Action &action, std::uint8_t operand) {
     const std::uint32_t buffer = rank.program->operands[action.operands + operand];
-    const bool used = operand == 0 || group.operation == Collective::AllGather || rank.rank == group.root;
+    const bool used =
+        operand == 0 || group.operation == Collective::AllGather || rank.rank == group.root;
     if (!used)
       return true;
     if (buffer == kNoBuffer)
-      return fault(5, rank, entry, fmt::format("the root of group `{}` gathers into no buffer", group.name));
-    const std::uint64_t bytes = fixedBytes(table, rank, action, operand), room = rank.layout->buffers[buffer].extent();
-    return bytes <= room ||
-           fault(5, rank, entry, fmt::format("group `{}` moves {} bytes {} `{}` of {} bytes", group.name, bytes,
-                                             accessOf(rank, operand), nameOf(rank.layout->buffers[buffer].kind), room));
+      return fault(5, rank, entry,
+                   fmt::format("the root of group `{}` gathers into no buffer", group.name));
+    const std::uint64_t bytes = fixedBytes(table, rank, action, operand),
+                        room = rank.layout->buffers[buffer].extent();
+    return bytes <= room || fault(5, rank, entry,
+                                  fmt::format("group `{}` moves {} bytes {} `{}` of {} bytes",
+                                              group.name, bytes, accessOf(rank, operand),
+                                              nameOf(rank.layout->buffers[buffer].kind), room));
   }
   std::string_view accessOf(const RankView &rank, std::uint8_t operand) const {
-    return operand == 1 || (group.operation == Collective::Broadcast && rank.rank != group.root) ? "into" : "from";
+    return operand == 1 || (group.operation == Collective::Broadcast && rank.rank != group.root)
+               ? "into"
+               : "from";
   }
 
   /// The k-th calls of all members against the root's.
@@ -131,19 +146,24 @@ private:
           break;
   }
 
-  bool pair(std::size_t k, const RankView &root, std::uint32_t rootEntry, const RankView &rank, std::uint32_t entry) {
+  bool pair(std::size_t k, const RankView &root, std::uint32_t rootEntry, const RankView &rank,
+            std::uint32_t entry) {
     const Buffer &own = payload(rank, entry), &its = payload(root, rootEntry);
     const bool several = group.message.fixed > std::min(own.bytes, its.bytes);
-    const bool sameSlots = own.stride == its.stride && own.bytes == its.bytes && own.count == its.count;
+    const bool sameSlots =
+        own.stride == its.stride && own.bytes == its.bytes && own.count == its.count;
     const bool sameKind = own.kind == its.kind;
-    const bool sameSkip = ((table.action(rank, entry).flags ^ table.action(root, rootEntry).flags) & kSkipIfEmpty) == 0;
+    const bool sameSkip = ((table.action(rank, entry).flags ^ table.action(root, rootEntry).flags) &
+                           kSkipIfEmpty) == 0;
     if (sameKind && sameSkip && (!several || sameSlots))
       return true;
-    const std::string what = !sameKind   ? fmt::format("`{}` on rank {} and `{}` on rank {}", nameOf(its.kind), root.rank,
-                                                       nameOf(own.kind), rank.rank)
-                             : sameSkip ? fmt::format("slots {} bytes apart on rank {} and {} on rank {}", its.stride,
-                                                      root.rank, own.stride, rank.rank)
-                                        : fmt::format("rank {} or rank {}, but not both, if empty", root.rank, rank.rank);
+    const std::string what =
+        !sameKind ? fmt::format("`{}` on rank {} and `{}` on rank {}", nameOf(its.kind), root.rank,
+                                nameOf(own.kind), rank.rank)
+        : sameSkip
+            ? fmt::format("slots {} bytes apart on rank {} and {} on rank {}", its.stride,
+                          root.rank, own.stride, rank.rank)
+            : fmt::format("rank {} or rank {}, but not both, if empty", root.rank, rank.rank);
     const ActionPlace place = placeOf(table, rank, entry);
     Finding &finding = verdict.error(Rule::C3, sameKind ? sameSkip ? 6 : 8 : 7, place,
                                      fmt::format("call {} of group `{}` {} {}", k, group.name,

@@ -1,4 +1,5 @@
-// Codes: every finding of the judges, with what it means. A code never changes its meaning; a new one takes a free number.
+// Codes: every finding of the judges, with what it means. A code never changes its meaning; a new
+// one takes a free number.
 #pragma once
 
 #include <span>

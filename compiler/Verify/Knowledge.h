@@ -5,16 +5,18 @@
 //   now.knows(lane, position) …
 //   clocks.finish(action);
 //
-// Lanes run side by side: an action starts when the one before it on its lane and everything it waits for has finished.
-// What those knew, it knows too. Nothing else orders two lanes: neither times nor what a dispatcher happens to do.
-// This is a vector clock with one component a lane; a wait reaches back at most 1023 actions of a lane, so that many
-// clocks of each lane are kept. A wait that reaches before the start is satisfied and tells nothing.
+// Lanes run side by side: an action starts when the one before it on its lane and everything it
+// waits for has finished. What those knew, it knows too. Nothing else orders two lanes: neither
+// times nor what a dispatcher happens to do. This is a vector clock with one component a lane; a
+// wait reaches back at most 1023 actions of a lane, so that many clocks of each lane are kept. A
+// wait that reaches before the start is satisfied and tells nothing.
 //
-// Loops: prologue, two iterations, what follows. That is enough for any number of them. An edge between two actions of
-// the body (next on the lane, or waits for) has its like in all later iterations, so a path from one iteration to
-// the next, or within one, exists in all of them; and conflicts over two or more iterations are ordered through the ones
-// between, since each action comes after itself of the iteration before. Prologue to iteration 0 and the last iteration
-// to what follows are seen as they are, as a wait behind the loop counts from its end.
+// Loops: prologue, two iterations, what follows. That is enough for any number of them. An edge
+// between two actions of the body (next on the lane, or waits for) has its like in all later
+// iterations, so a path from one iteration to the next, or within one, exists in all of them; and
+// conflicts over two or more iterations are ordered through the ones between, since each action
+// comes after itself of the iteration before. Prologue to iteration 0 and the last iteration to
+// what follows are seen as they are, as a wait behind the loop counts from its end.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +55,8 @@ public:
       fresh = clock(action.lane, before);
     for (const plan::Wait wait : action.waits)
       if (!wait.empty())
-        learn(fresh, static_cast<std::uint32_t>(wait.lane()), static_cast<std::uint32_t>(wait.distance()));
+        learn(fresh, static_cast<std::uint32_t>(wait.lane()),
+              static_cast<std::uint32_t>(wait.distance()));
     return {entry, &action, before + 1, fresh.data()};
   }
 
@@ -69,7 +72,9 @@ private:
   // As many as can be waited for, and the one that is being made.
   static constexpr std::uint32_t kKept = plan::Wait::kMaxDistance + 1;
 
-  Clock &clock(std::uint32_t lane, std::uint32_t position) { return kept[std::size_t{lane} * kKept + position % kKept]; }
+  Clock &clock(std::uint32_t lane, std::uint32_t position) {
+    return kept[std::size_t{lane} * kKept + position % kKept];
+  }
 
   void learn(Clock &fresh, std::uint32_t lane, std::uint32_t distance) {
     if (distance > count[lane])
@@ -100,12 +105,14 @@ template <typename Visit> void withClockWidth(const RankView &rank, Visit &&visi
 /// Calls `visit(entry)` in dispatch order, of each loop two iterations.
 template <typename Visit> void forEachDispatched(const RankView &rank, Visit &&visit) {
   for (const Segment &body : rank.segments)
-    for (std::uint32_t iteration = 0; iteration < std::min<std::uint64_t>(body.trips, 2); ++iteration)
+    for (std::uint32_t iteration = 0; iteration < std::min<std::uint64_t>(body.trips, 2);
+         ++iteration)
       for (std::uint32_t entry = body.first; entry < body.end; ++entry)
         visit(entry);
 }
 
 /// The entry at a position of `Knowing`.
-std::uint32_t entryAt(const ActionTable &table, const RankView &rank, std::uint32_t lane, std::uint32_t position);
+std::uint32_t entryAt(const ActionTable &table, const RankView &rank, std::uint32_t lane,
+                      std::uint32_t position);
 
 } // namespace vime::verify

@@ -1,5 +1,5 @@
-// M1: an arena has exactly the bytes that its buffers reach to, no buffer lies outside, and both arenas of a rank stay
-// under the job's limit.
+// M1: an arena has exactly the bytes that its buffers reach to, no buffer lies outside, and both
+// arenas of a rank stay under the job's limit.
 #include <algorithm>
 #include <array>
 
@@ -18,26 +18,34 @@ using namespace plan;
 bool endOf(const Buffer &buffer, std::uint64_t &end) {
   std::uint64_t slots = 0;
   return !__builtin_mul_overflow(buffer.stride, std::uint64_t{buffer.count} - 1, &slots) &&
-         !__builtin_add_overflow(slots, buffer.bytes, &slots) && !__builtin_add_overflow(slots, buffer.offset, &end);
+         !__builtin_add_overflow(slots, buffer.bytes, &slots) &&
+         !__builtin_add_overflow(slots, buffer.offset, &end);
 }
 
-bool judgeBuffer(const ActionTable &table, const RankView &rank, std::uint32_t index, std::uint64_t &end, Verdict &verdict) {
+bool judgeBuffer(const ActionTable &table, const RankView &rank, std::uint32_t index,
+                 std::uint64_t &end, Verdict &verdict) {
   const Buffer &buffer = rank.layout->buffers[index];
   const std::string name = describeBuffer(table.plan(), rank.rank, index);
   if (buffer.bytes == 0 || (buffer.count > 1 && buffer.stride < buffer.bytes)) {
-    verdict.error(Rule::M1, 3, fmt::format("slots of `{}` of rank {} have {} bytes and stand {} apart", name, rank.rank,
-                                           buffer.bytes, buffer.stride));
+    verdict.error(Rule::M1, 3,
+                  fmt::format("slots of `{}` of rank {} have {} bytes and stand {} apart", name,
+                              rank.rank, buffer.bytes, buffer.stride));
     return false;
   }
-  if (buffer.offset % kBufferAlignment != 0 || (buffer.count > 1 && buffer.stride % kBufferAlignment != 0)) {
-    verdict.error(Rule::M1, 3, fmt::format("`{}` of rank {} at offset {} with stride {} is not aligned to {} bytes", name,
-                                           rank.rank, buffer.offset, buffer.stride, kBufferAlignment));
+  if (buffer.offset % kBufferAlignment != 0 ||
+      (buffer.count > 1 && buffer.stride % kBufferAlignment != 0)) {
+    verdict.error(
+        Rule::M1, 3,
+        fmt::format("`{}` of rank {} at offset {} with stride {} is not aligned to {} bytes", name,
+                    rank.rank, buffer.offset, buffer.stride, kBufferAlignment));
     return false;
   }
   const std::uint64_t arena = rank.layout->arena[static_cast<std::size_t>(buffer.tier)];
   if (endOf(buffer, end) && end <= arena)
     return true;
-  verdict.error(Rule::M1, 2, fmt::format("`{}` of rank {} lies outside of its arena of {} bytes", name, rank.rank, arena));
+  verdict.error(
+      Rule::M1, 2,
+      fmt::format("`{}` of rank {} lies outside of its arena of {} bytes", name, rank.rank, arena));
   return false;
 }
 
@@ -58,13 +66,15 @@ void judgeRank(const ActionTable &table, const RankView &rank, Verdict &verdict)
     const std::uint64_t exact = reach[static_cast<std::size_t>(tier)];
     // The last block of an arena may be padded.
     if (arena - exact >= kBufferAlignment)
-      verdict.error(Rule::M1, 1, fmt::format("the {} arena of rank {} has {} bytes, its buffers end at {}",
-                                             plan::nameOf(tier), rank.rank, arena, exact));
+      verdict.error(Rule::M1, 1,
+                    fmt::format("the {} arena of rank {} has {} bytes, its buffers end at {}",
+                                plan::nameOf(tier), rank.rank, arena, exact));
     sum += arena;
   }
   const std::uint64_t limit = table.plan().limits.memoryBytes;
   if (limit != 0 && sum > limit)
-    verdict.error(Rule::M1, 4, fmt::format("rank {} needs {} bytes, the limit is {}", rank.rank, sum, limit));
+    verdict.error(Rule::M1, 4,
+                  fmt::format("rank {} needs {} bytes, the limit is {}", rank.rank, sum, limit));
 }
 
 } // namespace

@@ -1,13 +1,14 @@
-// M3: a read starts after the write that it sees has finished; a slot is written again only when all its readers have
-// finished, a send included; and it still holds its microbatch when the last reader comes.
+// M3: a read starts after the write that it sees has finished; a slot is written again only when
+// all its readers have finished, a send included; and it still holds its microbatch when the last
+// reader comes.
 //
-// Two uses of a slot by different lanes, one of them writing, must be ordered by lanes and waits (Knowledge.h), also over
-// the edge of a loop. Dispatch order is the only order they can have, so the later one must know the earlier one.
-// What was never written at all is S2's to tell. Within an action nothing has an order, so it may use a slot once only, or
-// several times to read.
+// Two uses of a slot by different lanes, one of them writing, must be ordered by lanes and waits
+// (Knowledge.h), also over the edge of a loop. Dispatch order is the only order they can have, so
+// the later one must know the earlier one. What was never written at all is S2's to tell. Within an
+// action nothing has an order, so it may use a slot once only, or several times to read.
 //
-// Of a loop's second iteration only those uses are judged that come before its own first write of the slot: all others
-// meet what they met in the first iteration.
+// Of a loop's second iteration only those uses are judged that come before its own first write of
+// the slot: all others meet what they met in the first iteration.
 #include <algorithm>
 #include <bit>
 
@@ -24,8 +25,9 @@ namespace {
 using namespace plan;
 
 struct SlotState {
-  std::uint64_t lanes = 0;          // that used it since it was written last, the writer's included
-  std::uint64_t openLanes = 0;      // that read it in this segment before anything in the segment wrote it
+  std::uint64_t lanes = 0; // that used it since it was written last, the writer's included
+  std::uint64_t openLanes =
+      0; // that read it in this segment before anything in the segment wrote it
   std::uint32_t writer = kNone;     // entry; kNone: never written
   std::uint32_t position = 0;       // of the writer on its lane
   std::uint32_t microbatch = kNone; // that it holds; kNone: of none
@@ -59,7 +61,8 @@ public:
   }
 
 private:
-  template <std::size_t kWidth> void firstIteration(const Segment &segment, LaneClocks<kWidth> &clocks) {
+  template <std::size_t kWidth>
+  void firstIteration(const Segment &segment, LaneClocks<kWidth> &clocks) {
     openUses.clear();
     for (SlotState &state : states) {
       state.openLanes = 0;
@@ -76,7 +79,8 @@ private:
     }
   }
 
-  template <std::size_t kWidth> void secondIteration(const Segment &segment, LaneClocks<kWidth> &clocks) {
+  template <std::size_t kWidth>
+  void secondIteration(const Segment &segment, LaneClocks<kWidth> &clocks) {
     auto next = openUses.begin();
     for (std::uint32_t entry = segment.first; entry < segment.end; ++entry) {
       const Action &action = table.action(rank, entry);
@@ -129,7 +133,8 @@ private:
 
   void judge(const Knowing &now, const OpenUse &use) {
     const SlotState &state = states[use.slot];
-    if (use.reads && state.writer != kNone && state.lane != now.action->lane && !now.knows(state.lane, state.position))
+    if (use.reads && state.writer != kNone && state.lane != now.action->lane &&
+        !now.knows(state.lane, state.position))
       race(1, now, use, state.writer, "reads", "written");
     // Most slots are used by one lane, whose order is known.
     if (use.writes && (state.lanes & ~(std::uint64_t{1} << now.action->lane)) != 0)
@@ -147,50 +152,26 @@ private:
       if (wrote && use.reads)
         continue; // told by the read
       const bool sends = rank.program->lanes[lane].kind == LaneKind::Send;
-      race(wrote ? 4 : sends ? 3 : 2, now, use, entryAt(table, rank, lane, position), "overwrites",
-           wrote ? "written" : sends ? "sent" : "read");
+      race(wrote   ? 4
+           : sends ? 3
+                   : 2,
+           now, use, entryAt(table, rank, lane, position), "overwrites",
+           wrote   ? "written"
+           : sends ? "sent"
+                   : "read");
     }
   }
 
-  void race(int number, const Knowing &now, const OpenUse &use, std::uint32_t other, std::string_view what,
-            std::string_view before) {
-    // Each slot and the next iteration would only repeat it.
-    const Told told{number, now.entry, use.buffer};
-    if (std::find(tellings.begin(), tellings.end(), told) != tellings.end() || tellings.size() == kTellings)
-      return;
-    tellings.push_back(told);
-    const ActionPlace place = placeOf(table, rank, now.entry);
-    Finding &finding =
-        verdict.error(Rule::M3, number, place,
-                      fmt::format("{} {} `{}` without waiting until it is {}", verdict.words(place), what,
-                                  describeBuffer(table.plan(), rank.rank, use.buffer), before));
-    verdict.from(finding, placeOf(table, rank, other));
-    verdict.to(finding, place);
-  }
-
-  void twice(const Knowing &now, const SlotAccess &access) {
-    const ActionPlace place = placeOf(table, rank, now.entry);
-    verdict.from(verdict.error(Rule::M3, 6, place,
-                               fmt::format("{} writes `{}`, which is also another operand of it", verdict.words(place),
-                                           describeBuffer(table.plan(), rank.rank, access.buffer))),
-                 place);
-  }
-
-  /// The slot holds another microbatch. Overwritten if the wanted one has been there; else it comes later, which is S2's.
-  void misplaced(const Knowing &now, const SlotAccess &access, const SlotState &state) {
-    if (searches == kSearches)
-      return;
-    ++searches;
-    const std::uint32_t wanted = table.microbatch(rank, now.entry);
-    if (!wasWritten(table, rank, now.entry, access.buffer, wanted))
+  void race(int number, const Knowing &now, const OpenUse &use, std::uint32_t other,
+            std::string_view what, std::string_view before) {
+    if (!isNews({number, now.entry, use.buffer}))
       return;
     const ActionPlace place = placeOf(table, rank, now.entry);
     Finding &finding = verdict.error(
-        Rule::M3, 5, place,
-        fmt::format("microbatch {} of `{}` is overwritten by microbatch {} before its last use: {} slots are too few", wanted,
-                    describeBuffer(table.plan(), rank.rank, access.buffer), state.microbatch,
-                    rank.layout->buffers[access.buffer].count));
-    verdict.from(finding, placeOf(table, rank, state.writer));
+        Rule::M3, number, place,
+        fmt::format("{} {} `{}` without waiting until it is {}", verdict.words(place), what,
+                    describeBuffer(table.plan(), rank.rank, use.buffer), before));
+    verdict.from(finding, placeOf(table, rank, other));
     verdict.to(finding, place);
   }
 
@@ -200,6 +181,46 @@ private:
     std::uint32_t entry, buffer;
     bool operator==(const Told &) const = default;
   };
+  /// Other slots and the next iteration would only repeat it.
+  bool isNews(const Told &told) {
+    if (std::find(tellings.begin(), tellings.end(), told) != tellings.end() ||
+        tellings.size() == kTellings)
+      return false;
+    tellings.push_back(told);
+    return true;
+  }
+
+  void twice(const Knowing &now, const SlotAccess &access) {
+    const ActionPlace place = placeOf(table, rank, now.entry);
+    verdict.from(verdict.error(Rule::M3, 6, place,
+                               fmt::format("{} writes `{}`, which is also another operand of it",
+                                           verdict.words(place),
+                                           describeBuffer(table.plan(), rank.rank, access.buffer))),
+                 place);
+  }
+
+  /// The slot holds another microbatch. Overwritten if the wanted one has been there; else it comes
+  /// later, which is S2's.
+  void misplaced(const Knowing &now, const SlotAccess &access, const SlotState &state) {
+    if (searches == kSearches)
+      return;
+    ++searches;
+    const std::uint32_t wanted = table.microbatch(rank, now.entry);
+    if (!wasWritten(table, rank, now.entry, access.buffer, wanted) ||
+        !isNews({5, 0, access.buffer}))
+      return; // one too short a ring is found again and again
+    const ActionPlace place = placeOf(table, rank, now.entry);
+    const std::uint32_t slots = rank.layout->buffers[access.buffer].count;
+    Finding &finding =
+        verdict.error(Rule::M3, 5, place,
+                      fmt::format("microbatch {} of `{}` is overwritten by microbatch {} before "
+                                  "its last use: {} {} too few",
+                                  wanted, describeBuffer(table.plan(), rank.rank, access.buffer),
+                                  state.microbatch, slots, slots == 1 ? "slot is" : "slots are"));
+    verdict.from(finding, placeOf(table, rank, state.writer));
+    verdict.to(finding, place);
+  }
+
   static constexpr std::size_t kTellings = 64; // of a rank
   static constexpr int kSearches = 16; // of misplaced microbatches, each over a whole segment
 
@@ -209,16 +230,17 @@ private:
   AccessReader accesses;
   std::vector<SlotState> states;
   std::size_t laneCount;
-  std::vector<std::uint32_t> uses; // for each slot and lane the latest position since it was written last
-  std::vector<OpenUse> openUses;   // of this segment, in dispatch order
+  std::vector<std::uint32_t>
+      uses; // for each slot and lane the latest position since it was written last
+  std::vector<OpenUse> openUses; // of this segment, in dispatch order
   std::vector<Told> tellings;
   int searches = 0;
 };
 
 } // namespace
 
-bool wasWritten(const ActionTable &table, const RankView &rank, std::uint32_t before, std::uint32_t buffer,
-                std::uint32_t microbatch) {
+bool wasWritten(const ActionTable &table, const RankView &rank, std::uint32_t before,
+                std::uint32_t buffer, std::uint32_t microbatch) {
   bool found = false;
   const AccessReader accesses(table, rank);
   const Segment &segment = rank.segments[table.segment(rank, before)];

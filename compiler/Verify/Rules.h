@@ -1,5 +1,6 @@
-// The rules, one judge a file. Each reads the table, adds findings to the verdict, and asks nothing of another one but
-// what the table states (a channel that is not `matched` is C1's to report; all others pass over it).
+// The rules, one judge a file. Each reads the table, adds findings to the verdict, and asks nothing
+// of another one but what the table states (a channel that is not `matched` is C1's to report; all
+// others pass over it).
 #pragma once
 
 #include "compiler/Verify/ActionTable.h"
@@ -7,7 +8,8 @@
 
 namespace vime::verify {
 
-/// S3, before there is a table: no index leads out of what it points into. False: nothing else can be judged.
+/// S3, before there is a table: no index leads out of what it points into. False: nothing else can
+/// be judged.
 bool verifyIndicesInRange(const plan::Plan &plan, Verdict &verdict);
 
 void verifyTasksComplete(const ActionTable &table, Verdict &verdict);      // S1
@@ -21,9 +23,9 @@ void verifyArenasFit(const ActionTable &table, Verdict &verdict);          // M1
 void verifySharedBytesOrdered(const ActionTable &table, Verdict &verdict); // M2
 void verifyBuffersOrdered(const ActionTable &table, Verdict &verdict);     // M3
 
-/// Whether the buffer was given this microbatch earlier in the segment. Then a reader that does not find it comes too late
-/// (M3), else too early (S2).
-bool wasWritten(const ActionTable &table, const RankView &rank, std::uint32_t before, std::uint32_t buffer,
-                std::uint32_t microbatch);
+/// Whether the buffer was given this microbatch earlier in the segment. Then a reader that does not
+/// find it comes too late (M3), else too early (S2).
+bool wasWritten(const ActionTable &table, const RankView &rank, std::uint32_t before,
+                std::uint32_t buffer, std::uint32_t microbatch);
 
 } // namespace vime::verify

@@ -1,8 +1,10 @@
-// S1: in a step each (stage, microbatch) runs one forward and one backward, or one input and one weight gradient in its
-// place; the last stage one loss. The coordinator decides, loads and reports once a step, there are as many steps as the
-// job asks for, and behind them each stage is exported once, if at all.
+// S1: in a step each (stage, microbatch) runs one forward and one backward, or one input and one
+// weight gradient in its place; the last stage one loss. The coordinator decides, loads and reports
+// once a step, there are as many steps as the job asks for, and behind them each stage is exported
+// once, if at all.
 //
-// A step is an iteration of a loop over steps, or all that stands outside of loops, if there are tasks.
+// A step is an iteration of a loop over steps, or all that stands outside of loops, if there are
+// tasks.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -20,18 +22,25 @@ using namespace plan;
 
 enum Kind : std::uint8_t { kForward, kLoss, kBackward, kInput, kWeight };
 constexpr unsigned kWhole = 1u << kBackward, kSplit = 1u << kInput | 1u << kWeight;
-constexpr std::string_view kNames[] = {"forward", "loss", "backward", "backward_input", "backward_weight"};
+constexpr std::string_view kNames[] = {"forward", "loss", "backward", "backward_input",
+                                       "backward_weight"};
 
 constexpr std::array kOnce = {Opcode::Decide, Opcode::Load, Opcode::Report}; // a step
 
 std::optional<Kind> kindOf(std::uint16_t opcode) {
   switch (static_cast<Opcode>(opcode)) {
-  case Opcode::Forward: return kForward;
-  case Opcode::Loss: return kLoss;
-  case Opcode::Backward: return kBackward;
-  case Opcode::BackwardInput: return kInput;
-  case Opcode::BackwardWeight: return kWeight;
-  default: return std::nullopt;
+  case Opcode::Forward:
+    return kForward;
+  case Opcode::Loss:
+    return kLoss;
+  case Opcode::Backward:
+    return kBackward;
+  case Opcode::BackwardInput:
+    return kInput;
+  case Opcode::BackwardWeight:
+    return kWeight;
+  default:
+    return std::nullopt;
   }
 }
 
@@ -61,8 +70,10 @@ public:
           break; // what follows in this stage would only repeat it
     for (std::size_t index = 0; index < kOnce.size(); ++index)
       if (once[index] != 1)
-        verdict.error(Rule::S1, 6, fmt::format("`{}` runs {} times {}, not once", signatureOf(code(kOnce[index]))->name,
-                                               once[index], where));
+        verdict.error(Rule::S1, 6,
+                      fmt::format("`{}` runs {} {}, not once",
+                                  signatureOf(code(kOnce[index]))->name, times(once[index]),
+                                  where));
     return true;
   }
 
@@ -74,7 +85,8 @@ private:
   void task(const RankView &rank, std::uint32_t entry, Kind kind) {
     if (tasks++ == 0)
       bits.assign(table.stages().size() * microbatches, 0);
-    const std::uint32_t stage = rank.stages[table.action(rank, entry).stage], microbatch = table.microbatch(rank, entry);
+    const std::uint32_t stage = rank.stages[table.action(rank, entry).stage],
+                        microbatch = table.microbatch(rank, entry);
     const auto bit = static_cast<std::uint8_t>(1u << kind);
     std::uint8_t &known = ran(stage, microbatch);
     if ((known & bit) != 0)
@@ -87,18 +99,20 @@ private:
     const ActionPlace place = placeOf(table, rank, entry);
     Finding &finding =
         verdict.error(Rule::S1, 2, place,
-                      fmt::format("{} of stage {}, microbatch {} runs twice in a step", kNames[kind], stage.stage,
-                                  table.microbatch(rank, entry)));
+                      fmt::format("{} of stage {}, microbatch {} runs twice in a step",
+                                  kNames[kind], stage.stage, table.microbatch(rank, entry)));
     verdict.to(finding, place);
   }
 
   bool complete(std::uint32_t stage, std::uint32_t microbatch, const std::string &where) {
     const unsigned known = ran(stage, microbatch);
     const unsigned needed = 1u << kForward | (table.stages()[stage].isLast ? 1u << kLoss : 0u);
-    return known == (needed | kWhole) || known == (needed | kSplit) || incomplete(stage, microbatch, known, where);
+    return known == (needed | kWhole) || known == (needed | kSplit) ||
+           incomplete(stage, microbatch, known, where);
   }
 
-  bool incomplete(std::uint32_t stage, std::uint32_t microbatch, unsigned known, const std::string &where) {
+  bool incomplete(std::uint32_t stage, std::uint32_t microbatch, unsigned known,
+                  const std::string &where) {
     const StageView &view = table.stages()[stage];
     const std::string subject = fmt::format("stage {}, microbatch {}", view.stage, microbatch);
     if ((known & 1u << kForward) == 0)
@@ -106,12 +120,13 @@ private:
     if ((known & kWhole) != 0 && (known & kSplit) != 0)
       return fault(3, fmt::format("{} runs backward whole and in parts {}", subject, where));
     if ((known & kWhole) == 0 && (known & kSplit) != kSplit)
-      return missing((known & kSplit) == 0             ? "backward"
+      return missing((known & kSplit) == 0         ? "backward"
                      : (known & 1u << kInput) == 0 ? "backward_input"
                                                    : "backward_weight",
                      subject, where);
     return view.isLast ? missing("loss", subject, where)
-                       : fault(4, fmt::format("{} runs a loss {}, but is not the last stage", subject, where));
+                       : fault(4, fmt::format("{} runs a loss {}, but is not the last stage",
+                                              subject, where));
   }
 
   bool missing(std::string_view kind, const std::string &subject, const std::string &where) {
@@ -150,11 +165,17 @@ std::uint64_t judgeSteps(const ActionTable &table, std::uint32_t loop, Verdict &
         step.add(rank, segment.first, segment.end);
         trips = segment.trips;
       }
-  const std::string where = loop == kNone ? "outside of loops" : fmt::format("in an iteration of loop {}", loop);
+  const std::string where =
+      loop == kNone ? "outside of loops" : fmt::format("in an iteration of loop {}", loop);
   return step.complete(where) ? trips : 0;
 }
 
-/// What a rank exports in its last segment: each stage once, all before its counters are gathered for the commit.
+std::string_view asked(std::uint32_t exports) {
+  return exports == 0 ? "though the job asks for none" : "not once";
+}
+
+/// What a rank exports in its last segment: each stage once, all before its counters are gathered
+/// for the commit.
 class Exports {
 public:
   Exports(const ActionTable &table, const RankView &rank, Verdict &verdict)
@@ -168,9 +189,10 @@ public:
     const std::uint32_t wanted = table.plan().run.exportTo.empty() ? 0 : 1;
     for (std::uint32_t stage = 0; stage < shards.size(); ++stage)
       if (shards[stage] != wanted)
-        verdict.error(Rule::S1, 8, fmt::format("stage {} is exported {} times behind the last step, not {}",
-                                               table.stages()[rank.stages[stage]].stage, shards[stage],
-                                               wanted == 0 ? "never" : "once"));
+        verdict.error(Rule::S1, 8,
+                      fmt::format("stage {} is exported {} behind the last step, {}",
+                                  table.stages()[rank.stages[stage]].stage, times(shards[stage]),
+                                  asked(wanted)));
     return commits;
   }
 
@@ -193,7 +215,8 @@ private:
     const ActionPlace place = placeOf(table, rank, entry);
     verdict.from(verdict.error(Rule::S1, 8, place,
                                fmt::format("{} runs {}", verdict.words(place),
-                                           gathered ? "after what was exported is counted" : "before the last step")),
+                                           gathered ? "after what was exported is counted"
+                                                    : "before the last step")),
                  place);
   }
 
@@ -211,25 +234,31 @@ void judgeExports(const ActionTable &table, Verdict &verdict) {
     commits += Exports(table, rank, verdict).judge();
   const std::uint32_t wanted = table.plan().run.exportTo.empty() ? 0 : 1;
   if (commits != wanted)
-    verdict.error(Rule::S1, 9, fmt::format("the export is committed {} times, not {}", commits,
-                                           wanted == 0 ? "never" : "once"));
+    verdict.error(Rule::S1, 9,
+                  fmt::format("an export is committed {}, {}", times(commits), asked(wanted)));
 }
 
 } // namespace
 
 void verifyTasksComplete(const ActionTable &table, Verdict &verdict) {
-  // A stage and microbatch needs two tasks at least; said here, so that a plan of a few bytes cannot ask for a large table.
+  if (verdict.count(Rule::S3) != 0)
+    return; // a stage without a rank, or with two
+  // A stage and microbatch needs two tasks at least; said here, so that a plan of a few bytes
+  // cannot ask for a large table.
   const std::uint64_t pairs = std::uint64_t{table.plan().data.microbatches} * table.stages().size();
   if (pairs * 2 > table.size()) {
-    verdict.error(Rule::S1, 1, fmt::format("{} stages with {} microbatches cannot run in {} actions",
-                                           table.stages().size(), table.plan().data.microbatches, table.size()));
+    verdict.error(Rule::S1, 1,
+                  fmt::format("{} stages with {} microbatches cannot run in {} actions",
+                              table.stages().size(), table.plan().data.microbatches, table.size()));
     return;
   }
   std::uint64_t steps = judgeSteps(table, kNone, verdict);
   for (const std::uint32_t loop : loopsOf(table))
     steps += judgeSteps(table, loop, verdict);
   if (steps != table.plan().run.steps)
-    verdict.error(Rule::S1, 7, fmt::format("the plan runs {} steps, the job asks for {}", steps, table.plan().run.steps));
+    verdict.error(
+        Rule::S1, 7,
+        fmt::format("the plan runs {} steps, the job asks for {}", steps, table.plan().run.steps));
   judgeExports(table, verdict);
 }
 

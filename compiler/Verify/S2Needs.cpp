@@ -41,31 +41,85 @@ constexpr Row kRows[] = {
 
     {"backward", "header", {"decide.header"}},
     {"backward", "segments", {"load.segments"}},
-    {"backward", "output_gradient", {"backward.input_gradient", "backward_input.input_gradient"}, Behind, SameMicrobatch},
+    {"backward",
+     "output_gradient",
+     {"backward.input_gradient", "backward_input.input_gradient"},
+     Behind,
+     SameMicrobatch},
     {"backward", "input", {"forward.output"}, Before, SameMicrobatch, This, "first", "load.tokens"},
-    {"backward", "weights", {"initialize.weights", "optimize.weights"}, Same, NoMicrobatch, Weights},
+    {"backward",
+     "weights",
+     {"initialize.weights", "optimize.weights"},
+     Same,
+     NoMicrobatch,
+     Weights},
     {"backward", "stash", {"forward.stash"}, Same, SameMicrobatch, This, "last", "loss.stash"},
-    {"backward", "gradients", {"backward.gradients", "backward_weight.gradients", "scale_gradients.gradients"}, Same,
-     NoMicrobatch, Sum},
+    {"backward",
+     "gradients",
+     {"backward.gradients", "backward_weight.gradients", "scale_gradients.gradients"},
+     Same,
+     NoMicrobatch,
+     Sum},
 
     {"backward_input", "header", {"decide.header"}},
     {"backward_input", "segments", {"load.segments"}},
-    {"backward_input", "output_gradient", {"backward.input_gradient", "backward_input.input_gradient"}, Behind,
+    {"backward_input",
+     "output_gradient",
+     {"backward.input_gradient", "backward_input.input_gradient"},
+     Behind,
      SameMicrobatch},
-    {"backward_input", "input", {"forward.output"}, Before, SameMicrobatch, This, "first", "load.tokens"},
-    {"backward_input", "weights", {"initialize.weights", "optimize.weights"}, Same, NoMicrobatch, Weights},
-    {"backward_input", "stash", {"forward.stash"}, Same, SameMicrobatch, This, "last", "loss.stash"},
+    {"backward_input",
+     "input",
+     {"forward.output"},
+     Before,
+     SameMicrobatch,
+     This,
+     "first",
+     "load.tokens"},
+    {"backward_input",
+     "weights",
+     {"initialize.weights", "optimize.weights"},
+     Same,
+     NoMicrobatch,
+     Weights},
+    {"backward_input",
+     "stash",
+     {"forward.stash"},
+     Same,
+     SameMicrobatch,
+     This,
+     "last",
+     "loss.stash"},
 
     {"backward_weight", "header", {"decide.header"}},
     {"backward_weight", "segments", {"load.segments"}},
-    {"backward_weight", "output_gradient", {"backward.input_gradient", "backward_input.input_gradient"}, Behind,
+    {"backward_weight",
+     "output_gradient",
+     {"backward.input_gradient", "backward_input.input_gradient"},
+     Behind,
      SameMicrobatch},
-    {"backward_weight", "input", {"forward.output"}, Before, SameMicrobatch, This, "first", "load.tokens"},
-    {"backward_weight", "weights", {"initialize.weights", "optimize.weights"}, Same, NoMicrobatch, Weights},
+    {"backward_weight",
+     "input",
+     {"forward.output"},
+     Before,
+     SameMicrobatch,
+     This,
+     "first",
+     "load.tokens"},
+    {"backward_weight",
+     "weights",
+     {"initialize.weights", "optimize.weights"},
+     Same,
+     NoMicrobatch,
+     Weights},
     {"backward_weight", "stash", {"backward_input.stash"}, Same, SameMicrobatch},
     {"backward_weight", "weight_stash", {"backward_input.weight_stash"}, Same, SameMicrobatch},
-    {"backward_weight", "gradients", {"backward.gradients", "backward_weight.gradients", "scale_gradients.gradients"},
-     Same, NoMicrobatch, Sum},
+    {"backward_weight",
+     "gradients",
+     {"backward.gradients", "backward_weight.gradients", "scale_gradients.gradients"},
+     Same,
+     NoMicrobatch,
+     Sum},
 
     {"scale_gradients", "header", {"decide.header"}},
     {"scale_gradients", "gradients", {"backward.gradients", "backward_weight.gradients"}, Same},
@@ -75,8 +129,18 @@ constexpr Row kRows[] = {
     {"optimize", "header", {"decide.header"}},
     {"optimize", "scalars", {"clip.scalars"}},
     {"optimize", "gradients", {"scale_gradients.gradients"}, Same},
-    {"optimize", "weights", {"initialize.weights", "optimize.weights"}, Same, NoMicrobatch, AnyStep},
-    {"optimize", "moments", {"initialize.moments", "optimize.moments"}, Same, NoMicrobatch, AnyStep},
+    {"optimize",
+     "weights",
+     {"initialize.weights", "optimize.weights"},
+     Same,
+     NoMicrobatch,
+     AnyStep},
+    {"optimize",
+     "moments",
+     {"initialize.moments", "optimize.moments"},
+     Same,
+     NoMicrobatch,
+     AnyStep},
 
     {"load", "header", {"decide.header"}},
     {"report", "header", {"decide.header"}},
@@ -108,7 +172,10 @@ Need::Products products(const std::array<std::string_view, 3> &writers) {
 }
 
 Need needOf(const Row &row) {
-  Need need{.products = products(row.writers), .stage = row.stage, .microbatch = row.microbatch, .step = row.step};
+  Need need{.products = products(row.writers),
+            .stage = row.stage,
+            .microbatch = row.microbatch,
+            .step = row.step};
   need.onFirst = row.edge == "first" ? products({row.onEdge}) : need.products;
   need.onLast = row.edge == "last" ? products({row.onEdge}) : need.products;
   return need;
@@ -122,7 +189,8 @@ NeedTable build() {
     const Product read = product(std::string(row.reader) + "." + std::string(row.operand));
     const Need need = needOf(row);
     const auto known = std::find(table.needs.begin(), table.needs.end(), need);
-    table.of[opcodeOf(read)][operandOf(read)] = static_cast<std::uint8_t>(known - table.needs.begin());
+    table.of[opcodeOf(read)][operandOf(read)] =
+        static_cast<std::uint8_t>(known - table.needs.begin());
     if (known == table.needs.end())
       table.needs.push_back(need);
   }
@@ -138,7 +206,8 @@ const NeedTable &needTable() {
 
 std::string nameOf(Product product) {
   const Signature &signature = *signatureTable()[opcodeOf(product)];
-  return std::string(signature.operands[operandOf(product)].name) + " of " + std::string(signature.name);
+  return std::string(signature.operands[operandOf(product)].name) + " of " +
+         std::string(signature.name);
 }
 
 } // namespace vime::verify

@@ -1,5 +1,5 @@
-// S2Values: what lies in a slot, as far as dependences care: the output of which action, stage, microbatch and step; and
-// what each operand needs to find there.
+// S2Values: what lies in a slot, as far as dependences care: the output of which action, stage,
+// microbatch and step; and what each operand needs to find there.
 #pragma once
 
 #include <array>
@@ -17,19 +17,23 @@ constexpr Product productOf(std::uint8_t opcodeIndex, std::uint8_t operand) {
   return static_cast<Product>(opcodeIndex * 16 + operand);
 }
 constexpr std::uint8_t opcodeOf(Product product) { return static_cast<std::uint8_t>(product / 16); }
-constexpr std::uint8_t operandOf(Product product) { return static_cast<std::uint8_t>(product % 16); }
+constexpr std::uint8_t operandOf(Product product) {
+  return static_cast<std::uint8_t>(product % 16);
+}
 constexpr Product kNothing = 0xFFFF; // never written
 constexpr Product kUntold = 0xFFFE;  // came over a channel or group that another rule refuses
 constexpr Product kTorn = 0xFFFD;    // written in part by a message
-constexpr Product kMessage = 0xFFFC; // what the message dispatched at `entry` carried in its slot `microbatch`
+constexpr Product kMessage =
+    0xFFFC; // what the message dispatched at `entry` carried in its slot `microbatch`
 constexpr bool isLabel(Product product) { return product < kMessage; }
 
 struct Value {
   Product product = kNothing;
   std::uint16_t stage = 0; // of the plan
   std::uint32_t microbatch = 0;
-  std::uint32_t instant = 0; // of the step that made it: twice its segment, one more in later iterations
-  std::uint32_t entry = 0;   // that made it
+  std::uint32_t instant =
+      0; // of the step that made it: twice its segment, one more in later iterations
+  std::uint32_t entry = 0; // that made it
 };
 
 enum class OfStage : std::uint8_t { Any, Same, Before, Behind };
@@ -37,7 +41,8 @@ enum class OfMicrobatch : std::uint8_t { Any, Same, Slot };
 /// Weights: made by an earlier step. Sum: whatever is added to, or nothing; which one, S4 judges.
 enum class OfStep : std::uint8_t { Any, This, Weights, Sum };
 
-/// What an operand must hold when it is read. Stage and microbatch count only if the writer has them.
+/// What an operand must hold when it is read. Stage and microbatch count only if the writer has
+/// them.
 struct Need {
   using Products = std::array<Product, 3>;
   static constexpr Products kNone{kNothing, kNothing, kNothing};

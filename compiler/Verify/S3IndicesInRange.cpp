@@ -1,5 +1,6 @@
-// S3, first half: no index of the plan leads out of what it points into, and nothing is asked for that this version's
-// judges do not know (other mesh axes, guards, fused transfers). What stands here makes the table safe to build.
+// S3, first half: no index of the plan leads out of what it points into, and nothing is asked for
+// that this version's judges do not know (other mesh axes, guards, fused transfers). What stands
+// here makes the table safe to build.
 #include <algorithm>
 #include <limits>
 
@@ -32,19 +33,22 @@ public:
     std::uint64_t entries = 0;
     for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
       const Program &program = plan.programs[plan.programOf[rank]];
-      if (firstWith(plan.programOf, rank) && !(lanes(rank, program) && loops(rank, program) && stages(rank, program)))
+      if (firstWith(plan.programOf, rank) &&
+          !(lanes(rank, program) && loops(rank, program) && stages(rank, program)))
         continue;
       if (sound && slots(rank))
         actions(rank, program);
       entries += sound ? unrolled(program) : 0;
     }
     if (sound && entries > kMaxEntries)
-      fail(2, fmt::format("the programs unroll to {} actions; at most {} can be judged", entries, kMaxEntries));
+      fail(2, fmt::format("the programs unroll to {} actions; at most {} can be judged", entries,
+                          kMaxEntries));
     return sound;
   }
 
 private:
-  template <typename... Values> bool require(bool holds, int number, fmt::format_string<Values...> text, Values &&...values) {
+  template <typename... Values>
+  bool require(bool holds, int number, fmt::format_string<Values...> text, Values &&...values) {
     if (!holds)
       fail(number, fmt::format(text, std::forward<Values>(values)...));
     return holds;
@@ -67,17 +71,20 @@ private:
   bool mesh() {
     const Mesh &mesh = plan.mesh;
     if (!require(mesh.data == 1 && mesh.context == 1 && mesh.tensor == 1, 1,
-                 "a mesh with pp={} dp={} cp={} tp={} cannot be judged: only `pp` may exceed 1", mesh.pipeline, mesh.data,
-                 mesh.context, mesh.tensor))
+                 "a mesh with pp={} dp={} cp={} tp={} cannot be judged: only `pp` may exceed 1",
+                 mesh.pipeline, mesh.data, mesh.context, mesh.tensor))
       return false;
     const auto inRange = [](const auto &table, std::size_t size) {
-      return std::all_of(table.begin(), table.end(), [size](std::uint32_t index) { return index < size; });
+      return std::all_of(table.begin(), table.end(),
+                         [size](std::uint32_t index) { return index < size; });
     };
-    return require(mesh.pipeline >= 1 && plan.programOf.size() == mesh.pipeline && plan.layoutOf.size() == mesh.pipeline,
-                   3, "{} ranks have {} programs and {} layouts", mesh.pipeline, plan.programOf.size(),
-                   plan.layoutOf.size()) &&
-           require(inRange(plan.programOf, plan.programs.size()) && inRange(plan.layoutOf, plan.layouts.size()), 3,
-                   "a rank has a program or layout that the plan does not hold");
+    return require(mesh.pipeline >= 1 && plan.programOf.size() == mesh.pipeline &&
+                       plan.layoutOf.size() == mesh.pipeline,
+                   3, "{} ranks have {} programs and {} layouts", mesh.pipeline,
+                   plan.programOf.size(), plan.layoutOf.size()) &&
+           require(inRange(plan.programOf, plan.programs.size()) &&
+                       inRange(plan.layoutOf, plan.layouts.size()),
+                   3, "a rank has a program or layout that the plan does not hold");
   }
 
   bool models() {
@@ -85,18 +92,21 @@ private:
     for (const Model &model : plan.models)
       count += model.stages.size();
     const std::uint64_t tokens = std::uint64_t{plan.data.sequence} * plan.data.samples;
-    return require(count >= 1 && count <= kMaxStages, 4, "the plan has {} stages, not 1 to {}", count, kMaxStages) &&
+    return require(count >= 1 && count <= kMaxStages, 4, "the plan has {} stages, not 1 to {}",
+                   count, kMaxStages) &&
            require(plan.data.microbatches >= 1 && plan.data.microbatches <= kMaxMicrobatches, 4,
-                   "a step has {} microbatches, not 1 to {}", plan.data.microbatches, kMaxMicrobatches) &&
+                   "a step has {} microbatches, not 1 to {}", plan.data.microbatches,
+                   kMaxMicrobatches) &&
            require(tokens >= 1 && tokens <= std::numeric_limits<std::uint32_t>::max(), 4,
                    "a microbatch has up to {} tokens", tokens);
   }
 
   bool groups() {
     for (const Group &group : plan.groups) {
-      require((group.axes & 1) != 0 && group.axes < 16, 5, "group `{}` does not run along `pp`", group.name);
-      require(group.root < plan.mesh.pipeline, 5, "group `{}` has root {} and {} members", group.name, group.root,
-              plan.mesh.pipeline);
+      require((group.axes & 1) != 0 && group.axes < 16, 5, "group `{}` does not run along `pp`",
+              group.name);
+      require(group.root < plan.mesh.pipeline, 5, "group `{}` has root {} and {} members",
+              group.name, group.root, plan.mesh.pipeline);
       require(group.message.perToken == 0 && isEnumerator(group.operation), 5,
               "group `{}` has no message of fixed size, or an unknown operation", group.name);
     }
@@ -105,9 +115,10 @@ private:
 
   bool lanes(std::uint32_t rank, const Program &program) {
     const std::size_t count = program.lanes.size();
-    if (!require(count >= 1 && count <= Wait::kMaxLanes, 6, "rank {} has {} lanes, not 1 to {}", rank, count,
-                 static_cast<int>(Wait::kMaxLanes)) ||
-        !require(program.lanes[0].kind == LaneKind::Compute, 6, "lane 0 of rank {} is not `compute`", rank))
+    if (!require(count >= 1 && count <= Wait::kMaxLanes, 6, "rank {} has {} lanes, not 1 to {}",
+                 rank, count, static_cast<int>(Wait::kMaxLanes)) ||
+        !require(program.lanes[0].kind == LaneKind::Compute, 6,
+                 "lane 0 of rank {} is not `compute`", rank))
       return false;
     for (std::size_t index = 0; index < count; ++index)
       lane(rank, index, program.lanes[index]);
@@ -115,33 +126,37 @@ private:
   }
 
   void lane(std::uint32_t rank, std::size_t index, const Lane &lane) {
-    require(isEnumerator(lane.kind) && isEnumerator(lane.flow), 6, "lane {} of rank {} is of no known kind", index, rank);
+    require(isEnumerator(lane.kind) && isEnumerator(lane.flow), 6,
+            "lane {} of rank {} is of no known kind", index, rank);
     if (lane.kind == LaneKind::Group)
-      require(lane.group < plan.groups.size(), 6, "lane {} of rank {} names group {} of {}", index, rank, lane.group,
-              plan.groups.size());
+      require(lane.group < plan.groups.size(), 6, "lane {} of rank {} names group {} of {}", index,
+              rank, lane.group, plan.groups.size());
     if (lane.kind != LaneKind::Send && lane.kind != LaneKind::Receive)
       return;
     const auto size = static_cast<std::int64_t>(plan.mesh.pipeline);
     const bool inRange = lane.peer.relative ? lane.peer.value > -size && lane.peer.value < size
                                             : lane.peer.value >= 0 && lane.peer.value < size;
-    if (require(lane.peer.axis == Axis::Pipeline && inRange, 7, "lane {} of rank {} has no peer on the mesh", index, rank))
-      require(resolvePeer(plan.mesh, rank, lane.peer) != rank, 7, "lane {} of rank {} leads back to the rank itself",
-              index, rank);
+    if (require(lane.peer.axis == Axis::Pipeline && inRange, 7,
+                "lane {} of rank {} has no peer on the mesh", index, rank))
+      require(resolvePeer(plan.mesh, rank, lane.peer) != rank, 7,
+              "lane {} of rank {} leads back to the rank itself", index, rank);
   }
 
   bool loops(std::uint32_t rank, const Program &program) {
-    if (!require(program.loops.size() <= kMaxLoops, 8, "rank {} has {} loops, more than {}", rank, program.loops.size(),
-                 kMaxLoops))
+    if (!require(program.loops.size() <= kMaxLoops, 8, "rank {} has {} loops, more than {}", rank,
+                 program.loops.size(), kMaxLoops))
       return false;
     std::size_t behind = 0;
     for (const Loop &loop : program.loops) {
-      if (!require(behind <= loop.begin && loop.begin < loop.end && loop.end <= program.actions.size() && loop.trips >= 1,
+      if (!require(behind <= loop.begin && loop.begin < loop.end &&
+                       loop.end <= program.actions.size() && loop.trips >= 1,
                    8, "loop {} of rank {} is empty or lies in another one", loop.id, rank))
         return false;
       behind = loop.end;
       if (isOverMicrobatches(program, loop))
-        require(loop.trips <= plan.data.microbatches, 8, "loop {} of rank {} advances microbatches {} times; there are {}",
-                loop.id, rank, loop.trips, plan.data.microbatches);
+        require(loop.trips <= plan.data.microbatches, 8,
+                "loop {} of rank {} advances microbatches {} times; there are {}", loop.id, rank,
+                loop.trips, plan.data.microbatches);
       clock(rank, loop);
     }
     return sound;
@@ -150,16 +165,21 @@ private:
   /// C2 adds times up; none may leave 62 bits.
   void clock(std::uint32_t rank, const Loop &loop) {
     constexpr std::int64_t kMost = std::int64_t{1} << 62;
-    if (loop.start > -kMost && loop.start < kMost && loop.period >= 0 && loop.period < (kMost / loop.trips - 1))
+    if (loop.start > -kMost && loop.start < kMost && loop.period >= 0 &&
+        loop.period < (kMost / loop.trips - 1))
       return;
-    verdict.error(Rule::C2, 8, fmt::format("the clock of loop {} of rank {} overflows or runs backward", loop.id, rank));
+    verdict.error(
+        Rule::C2, 8,
+        fmt::format("the clock of loop {} of rank {} overflows or runs backward", loop.id, rank));
     sound = false;
   }
 
   bool stages(std::uint32_t rank, const Program &program) {
     for (const LocalStage &local : program.stages)
-      require(local.model < plan.models.size() && local.stage < plan.models[local.model].stages.size(), 9,
-              "rank {} holds stage {} of model {}, which the plan does not have", rank, local.stage, local.model);
+      require(local.model < plan.models.size() &&
+                  local.stage < plan.models[local.model].stages.size(),
+              9, "rank {} holds stage {} of model {}, which the plan does not have", rank,
+              local.stage, local.model);
     return sound;
   }
 
@@ -170,7 +190,8 @@ private:
               "a buffer of rank {} has no known kind or no slots", rank);
       count += std::min(buffer.count, plan.data.microbatches);
     }
-    return require(count <= kMaxSlots, 10, "the buffers of rank {} have {} slots, more than {}", rank, count, kMaxSlots) &&
+    return require(count <= kMaxSlots, 10, "the buffers of rank {} have {} slots, more than {}",
+                   rank, count, kMaxSlots) &&
            sound;
   }
 
@@ -194,23 +215,32 @@ private:
     const Action &action = program.actions[index];
     const Signature *signature = signatureOf(action.opcode);
     if (!signature)
-      return fail(11, rank, index, fmt::format("action {} of rank {} has unknown opcode {:#06x}", index, rank, action.opcode));
+      return fail(11, rank, index,
+                  fmt::format("action {} of rank {} has unknown opcode {:#06x}", index, rank,
+                              action.opcode));
     if (action.lane >= program.lanes.size() || program.lanes[action.lane].kind != signature->lane)
-      return fail(12, rank, index, fmt::format("{} stands on lane {}, which is not a {} lane", signature->name,
-                                               action.lane, nameOf(signature->lane)));
+      return fail(12, rank, index,
+                  fmt::format("{} stands on lane {}, which is not a {} lane", signature->name,
+                              action.lane, nameOf(signature->lane)));
     if (signature->perStage && action.stage >= program.stages.size())
-      return fail(13, rank, index, fmt::format("{} is for local stage {} of a rank with {}", signature->name, action.stage,
-                                               program.stages.size()));
-    if (std::uint64_t{action.microbatch} + std::uint64_t{action.step} * lastIteration(program, index) >=
+      return fail(13, rank, index,
+                  fmt::format("{} is for local stage {} of a rank with {}", signature->name,
+                              action.stage, program.stages.size()));
+    if (std::uint64_t{action.microbatch} +
+            std::uint64_t{action.step} * lastIteration(program, index) >=
         plan.data.microbatches)
-      return fail(14, rank, index, fmt::format("{} is for microbatch {} of a step with {}", signature->name,
-                                               action.microbatch, plan.data.microbatches));
+      return fail(14, rank, index,
+                  fmt::format("{} is for microbatch {} of a step with {}", signature->name,
+                              action.microbatch, plan.data.microbatches));
     if (action.guard != 0 || (action.flags & (kGroupBegin | kGroupEnd)) != 0)
-      return fail(15, rank, index, "guarded actions and fused transfers cannot be judged by this version");
+      return fail(15, rank, index,
+                  "guarded actions and fused transfers cannot be judged by this version");
     for (const Wait &wait : action.waits)
-      if (!wait.empty() && (wait.distance() == 0 || wait.lane() >= static_cast<int>(program.lanes.size())))
-        return fail(16, rank, index, fmt::format("{} waits for distance {} on lane {} of {}", signature->name,
-                                                 wait.distance(), wait.lane(), program.lanes.size()));
+      if (!wait.empty() &&
+          (wait.distance() == 0 || wait.lane() >= static_cast<int>(program.lanes.size())))
+        return fail(16, rank, index,
+                    fmt::format("{} waits for distance {} on lane {} of {}", signature->name,
+                                wait.distance(), wait.lane(), program.lanes.size()));
     return true;
   }
 
@@ -224,20 +254,23 @@ private:
     return 0;
   }
 
-  bool operands(std::uint32_t rank, const Program &program, const Layout &layout, std::size_t index) {
+  bool operands(std::uint32_t rank, const Program &program, const Layout &layout,
+                std::size_t index) {
     const Action &action = program.actions[index];
     const Signature &signature = *signatureOf(action.opcode);
     const std::size_t end = std::size_t{action.operands} + action.operandCount;
     if (action.operandCount != signature.operands.size() || end > program.operands.size())
-      return fail(17, rank, index, fmt::format("{} has {} operands, not {}", signature.name, action.operandCount,
-                                               signature.operands.size()));
+      return fail(17, rank, index,
+                  fmt::format("{} has {} operands, not {}", signature.name, action.operandCount,
+                              signature.operands.size()));
     for (std::size_t operand = 0; operand < signature.operands.size(); ++operand) {
       const std::uint32_t buffer = program.operands[action.operands + operand];
       const bool absent = buffer == kNoBuffer && signature.operands[operand].optional;
       if (!absent && buffer >= layout.buffers.size())
-        return fail(18, rank, index, fmt::format("operand `{}` of {} is buffer {} of a rank with {}",
-                                                 signature.operands[operand].name, signature.name, buffer,
-                                                 layout.buffers.size()));
+        return fail(18, rank, index,
+                    fmt::format("operand `{}` of {} is buffer {} of a rank with {}",
+                                signature.operands[operand].name, signature.name, buffer,
+                                layout.buffers.size()));
     }
     return true;
   }
@@ -249,6 +282,8 @@ private:
 
 } // namespace
 
-bool verifyIndicesInRange(const Plan &plan, Verdict &verdict) { return Ranges(plan, verdict).hold(); }
+bool verifyIndicesInRange(const Plan &plan, Verdict &verdict) {
+  return Ranges(plan, verdict).hold();
+}
 
 } // namespace vime::verify

@@ -8,8 +8,9 @@ namespace {
 
 std::string nameOf(const ActionTable &table, std::uint32_t stage) {
   const StageView &view = table.stages()[stage];
-  return table.plan().models.size() == 1 ? fmt::format("stage {}", view.stage)
-                                         : fmt::format("stage {} of model {}", view.stage, view.model);
+  return table.plan().models.size() == 1
+             ? fmt::format("stage {}", view.stage)
+             : fmt::format("stage {} of model {}", view.stage, view.model);
 }
 
 } // namespace
@@ -19,8 +20,9 @@ void verifyStagesPlaced(const ActionTable &table, Verdict &verdict) {
   for (const RankView &rank : table.ranks())
     for (const std::uint32_t stage : rank.stages) {
       if (home[stage] != kNone)
-        verdict.error(Rule::S3, 20, fmt::format("{} is on rank {} and again on rank {}", nameOf(table, stage),
-                                                home[stage], rank.rank));
+        verdict.error(Rule::S3, 20,
+                      fmt::format("{} is on rank {} and again on rank {}", nameOf(table, stage),
+                                  home[stage], rank.rank));
       home[stage] = rank.rank;
     }
   for (std::uint32_t stage = 0; stage < home.size(); ++stage)

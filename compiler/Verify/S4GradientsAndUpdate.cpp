@@ -1,9 +1,9 @@
-// S4: in a step, a stage's weight gradients add up in ascending microbatch, the first one overwriting what the last step
-// left; then they are scaled once, their squares taken, gathered with those of all stages, the factor for clipping
-// computed, and the optimizer runs once.
+// S4: in a step, a stage's weight gradients add up in ascending microbatch, the first one
+// overwriting what the last step left; then they are scaled once, their squares taken, gathered
+// with those of all stages, the factor for clipping computed, and the optimizer runs once.
 //
-// Ascending order is what makes sums bit-equal across orders (architecture.md, section 8). Dispatch order is judged here;
-// that lanes and ranks keep to it is for M3 and C2.
+// Ascending order is what makes sums bit-equal across orders (architecture.md, section 8). Dispatch
+// order is judged here; that lanes and ranks keep to it is for M3 and C2.
 #include <fmt/format.h>
 
 #include "compiler/Verify/Accesses.h"
@@ -51,14 +51,15 @@ private:
       return advance(entry, action, Phase::Gradients, Phase::Scaled, 4, "scales the gradients");
     case Opcode::SquareNorm:
       stages[action.stage].squares = rank.program->operands[action.operands + 1];
-      return advance(entry, action, Phase::Scaled, Phase::Squared, 6, "takes squares of the gradients");
+      return advance(entry, action, Phase::Scaled, Phase::Squared, 6,
+                     "takes squares of the gradients");
     case Opcode::AllGather:
       return gatherSquares(entry, action);
     case Opcode::Clip:
       return clip(entry);
     case Opcode::Optimize:
       if (clipped == kNone)
-        fault(9, entry, gathered, "runs before `clip` of the same step");
+        fault(9, entry, stages[action.stage].last, "runs before `clip` of the same step");
       return advance(entry, action, Phase::Squared, Phase::Updated, 9, "runs the optimizer");
     default:
       return;
@@ -68,16 +69,19 @@ private:
   void weightGradient(std::uint32_t entry, const Action &action) {
     used = true;
     StageState &stage = stages[action.stage];
-    const bool overwrites = (action.immediate & kOverwriteGradients) != 0, first = stage.gradients == 0;
+    const bool overwrites = (action.immediate & kOverwriteGradients) != 0,
+               first = stage.gradients == 0;
     const std::uint32_t microbatch = table.microbatch(rank, entry);
     if (stage.phase != Phase::Gradients)
       fault(5, entry, stage.last, "adds a weight gradient after the gradients were scaled");
     else if (!first && microbatch <= stage.lastMicrobatch)
       fault(1, entry, stage.last,
-            fmt::format("adds the weight gradient of microbatch {} after that of microbatch {}", microbatch,
-                        stage.lastMicrobatch));
+            fmt::format("adds the weight gradient of microbatch {} after that of microbatch {}",
+                        microbatch, stage.lastMicrobatch));
     else if (first && !overwrites)
-      fault(2, entry, kNone, "is the first weight gradient of the stage in a step, but adds to those of the last step");
+      fault(2, entry, kNone,
+            "is the first weight gradient of the stage in a step, but adds to those of the last "
+            "step");
     else if (!first && overwrites)
       fault(3, entry, stage.last, "overwrites the weight gradients before it");
     else if (!first && stage.sum != sumOf(action))
@@ -89,11 +93,14 @@ private:
   }
 
   std::uint32_t sumOf(const Action &action) const {
-    constexpr std::uint32_t kWhole = 6, kWeight = 7; // operand `gradients` of backward and backward_weight
-    return rank.program->operands[action.operands + (action.opcode == code(Opcode::Backward) ? kWhole : kWeight)];
+    constexpr std::uint32_t kWhole = 6,
+                            kWeight = 7; // operand `gradients` of backward and backward_weight
+    return rank.program
+        ->operands[action.operands + (action.opcode == code(Opcode::Backward) ? kWhole : kWeight)];
   }
 
-  void advance(std::uint32_t entry, const Action &action, Phase before, Phase after, int number, std::string_view what) {
+  void advance(std::uint32_t entry, const Action &action, Phase before, Phase after, int number,
+               std::string_view what) {
     used = true;
     StageState &stage = stages[action.stage];
     if (stage.phase == after)
@@ -109,7 +116,8 @@ private:
   }
 
   static std::string_view nextOf(Phase phase) {
-    constexpr std::string_view kNext[] = {"they are scaled", "their squares are taken", "the optimizer ran", ""};
+    constexpr std::string_view kNext[] = {"they are scaled", "their squares are taken",
+                                          "the optimizer ran", ""};
     return kNext[static_cast<std::size_t>(phase)];
   }
 
@@ -141,7 +149,8 @@ private:
     constexpr std::string_view kMissing[] = {"scaled", "squared", "applied by the optimizer"};
     constexpr int kNumbers[] = {4, 6, 9};
     const auto phase = static_cast<std::size_t>(stages[stage].phase);
-    std::string message = fmt::format("the gradients of stage {} are never {} in a step", stageName(stage), kMissing[phase]);
+    std::string message = fmt::format("the gradients of stage {} are never {} in a step",
+                                      stageName(stage), kMissing[phase]);
     if (stages[stage].last == kNone) {
       verdict.error(Rule::S4, kNumbers[phase], std::move(message));
       return;
@@ -150,11 +159,14 @@ private:
     verdict.from(verdict.error(Rule::S4, kNumbers[phase], place, std::move(message)), place);
   }
 
-  std::uint32_t stageName(std::uint32_t local) const { return table.stages()[rank.stages[local]].stage; }
+  std::uint32_t stageName(std::uint32_t local) const {
+    return table.stages()[rank.stages[local]].stage;
+  }
 
   void fault(int number, std::uint32_t entry, std::uint32_t before, std::string_view what) {
     const ActionPlace place = placeOf(table, rank, entry);
-    Finding &finding = verdict.error(Rule::S4, number, place, fmt::format("{} {}", verdict.words(place), what));
+    Finding &finding =
+        verdict.error(Rule::S4, number, place, fmt::format("{} {}", verdict.words(place), what));
     if (before != kNone)
       verdict.from(finding, placeOf(table, rank, before));
     verdict.to(finding, place);
@@ -191,13 +203,16 @@ void judgeInitialization(const ActionTable &table, const RankView &rank, Verdict
     }
   for (std::uint32_t stage = 0; stage < first.size(); ++stage)
     if (first[stage] == kNone)
-      verdict.error(Rule::S4, 10, fmt::format("the weights of stage {} are never initialised",
-                                              table.stages()[rank.stages[stage]].stage));
+      verdict.error(Rule::S4, 10,
+                    fmt::format("the weights of stage {} are never initialised",
+                                table.stages()[rank.stages[stage]].stage));
 }
 
 } // namespace
 
 void verifyGradientsAndUpdate(const ActionTable &table, Verdict &verdict) {
+  if (verdict.count(Rule::S1) + verdict.count(Rule::S3) != 0)
+    return; // gradients of tasks that do not exist
   for (const RankView &rank : table.ranks()) {
     judgeInitialization(table, rank, verdict);
     for (const Segment &segment : rank.segments)

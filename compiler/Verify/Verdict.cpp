@@ -36,7 +36,8 @@ void Verdict::findOrigin(Finding &finding, ActionPlace place) const {
     if (origin.opcode == opcode) {
       const SourceSpan span{file, static_cast<int>(origin.line), static_cast<int>(origin.column),
                             static_cast<int>(origin.length)};
-      finding.at(span, fmt::format("the {} comes from here", words(place)));
+      const plan::Signature *signature = plan::findSignature(opcode);
+      finding.at(span, signature ? fmt::format("`{}` comes from here", signature->name) : "");
       return;
     }
 }
@@ -51,7 +52,9 @@ void Verdict::to(Finding &finding, ActionPlace place) const {
     finding.to(place, words(place));
 }
 
-std::string Verdict::words(ActionPlace place) const { return plan::describe(source, place.rank, place.action); }
+std::string Verdict::words(ActionPlace place) const {
+  return plan::describe(source, place.rank, place.action);
+}
 
 std::size_t Verdict::count(Rule rule) const {
   std::size_t sum = 0;
@@ -64,6 +67,10 @@ void Verdict::close() {
   for (const Counter &counter : counters)
     if (counter.found > kShown)
       counter.last->note(fmt::format("{} more of this kind", counter.found - kShown));
+}
+
+std::string times(std::uint64_t count) {
+  return count == 0 ? "never" : count == 1 ? "once" : fmt::format("{} times", count);
 }
 
 } // namespace vime::verify

@@ -1,5 +1,5 @@
-// Verdict: where the judges put what they find. A few findings of each code are shown, the rest is counted; the user's
-// line is looked up from the opcode.
+// Verdict: where the judges put what they find. A few findings of each code are shown, the rest is
+// counted; the user's line is looked up from the opcode.
 //
 //   verdict.error(Rule::C2, 2, rank, entry, "…").from(verdict.place(rank, before), "…")
 #pragma once
@@ -51,6 +51,9 @@ private:
   std::vector<Counter> counters;
   Finding unseen; // beyond kShown
 };
+
+/// `never`, `once`, `3 times`.
+std::string times(std::uint64_t count);
 
 /// The place of an entry.
 inline ActionPlace placeOf(const ActionTable &table, const RankView &rank, std::uint32_t entry) {

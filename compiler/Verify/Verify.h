@@ -1,5 +1,5 @@
-// Verify: the judges of a final plan. They decide by the rules of execution-model.md alone and know nothing of how the
-// plan was made: whatever keeps the rules passes.
+// Verify: the judges of a final plan. They decide by the rules of execution-model.md alone and know
+// nothing of how the plan was made: whatever keeps the rules passes.
 //
 //   Findings findings;
 //   verifyPlan(plan, findings, "job.yaml");
@@ -7,7 +7,8 @@
 //     for (const ProvedRule &proved : provedRules())
 //       print(proved.sentence);
 //
-// Any content is allowed; a plan whose indices lead nowhere is refused for that and judged no further.
+// Any content is allowed; a plan whose indices lead nowhere is refused for that and judged no
+// further.
 #pragma once
 
 #include <span>
@@ -33,8 +34,8 @@ struct ProvedRule {
 /// What `verifyPlan` asks of a plan, in the order in which it is judged.
 std::span<const ProvedRule> provedRules();
 
-/// Adds a finding for each way in which the plan breaks a rule, a few of each code. `jobFile` is what the user calls the
-/// job that `plan.origins` points into; empty: findings name no file.
+/// Adds a finding for each way in which the plan breaks a rule, a few of each code. `jobFile` is
+/// what the user calls the job that `plan.origins` points into; empty: findings name no file.
 void verifyPlan(const plan::Plan &plan, Findings &findings, const std::string &jobFile = {});
 
 } // namespace vime

@@ -43,7 +43,8 @@ private:
     }
   }
 
-  /// Both heads stand on the two ends of one channel. As many messages went through both, so they are the same one.
+  /// Both heads stand on the two ends of one channel. As many messages went through both, so they
+  /// are the same one.
   bool meetPeer(const LaneView &lane) {
     const LaneView &partner = table.lanes()[lane.partner];
     const RankView &peer = table.ranks()[partner.rank];
@@ -71,12 +72,14 @@ private:
     return true;
   }
 
-  /// What the head of a stuck rank needs: the next call or message on the lane of a rank that has not come there.
+  /// What the head of a stuck rank needs: the next call or message on the lane of a rank that has
+  /// not come there.
   Standstill needOf(std::uint32_t rank) const {
     const RankView &view = table.ranks()[rank];
     const LaneView &lane = table.lane(view, table.action(view, heads[rank]).lane);
-    const std::vector<std::uint32_t> &members =
-        table.laneOf(lane).kind == LaneKind::Group ? table.groups()[lane.stream].lanes : std::vector{lane.partner};
+    const std::vector<std::uint32_t> &members = table.laneOf(lane).kind == LaneKind::Group
+                                                    ? table.groups()[lane.stream].lanes
+                                                    : std::vector{lane.partner};
     for (const std::uint32_t other : members) {
       const LaneView &its = table.lanes()[other];
       const auto entries = table.dispatched(its);
@@ -84,13 +87,15 @@ private:
       if (its.rank != rank && next != entries.end() && *next != heads[its.rank])
         return {rank, heads[rank], its.rank, *next};
     }
-    return {rank, heads[rank], rank, heads[rank]}; // unreachable: as many are left at every end, and not all stand there
+    return {rank, heads[rank], rank,
+            heads[rank]}; // unreachable: as many are left at every end, and not all stand there
   }
 
   std::vector<Standstill> cycleFrom(std::uint32_t rank) const {
     std::vector<Standstill> path;
     while (true) {
-      const auto seen = std::find_if(path.begin(), path.end(), [rank](const Standstill &one) { return one.rank == rank; });
+      const auto seen = std::find_if(path.begin(), path.end(),
+                                     [rank](const Standstill &one) { return one.rank == rank; });
       if (seen != path.end())
         return {seen, path.end()};
       path.push_back(needOf(rank));

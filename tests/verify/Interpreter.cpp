@@ -38,7 +38,8 @@ std::vector<Instance> unroll(const Program &program) {
   const auto append = [&](std::uint32_t begin, std::uint32_t end, std::uint32_t iteration) {
     for (std::uint32_t index = begin; index < end; ++index) {
       const Action &action = program.actions[index];
-      instances.push_back({&action, index, action.microbatch + action.step * iteration, counts[action.lane]++});
+      instances.push_back(
+          {&action, index, action.microbatch + action.step * iteration, counts[action.lane]++});
     }
   };
   for (const Loop &loop : program.loops) {
@@ -72,7 +73,7 @@ struct Rank {
   std::vector<std::vector<std::size_t>> lanes; // instances of each
   std::vector<std::size_t> finished;           // of each lane
   std::vector<State> states;
-  std::vector<std::size_t> dispatchedBefore;   // for instance × lane
+  std::vector<std::size_t> dispatchedBefore; // for instance × lane
   std::array<std::vector<std::uint8_t>, 2> memory;
   std::uint64_t decided = 0, measured = 0;
 };
@@ -153,7 +154,8 @@ private:
     for (const Wait wait : rank.instances[instance].action->waits) {
       if (wait.empty())
         continue;
-      const std::size_t dispatched = rank.dispatchedBefore[instance * rank.lanes.size() + wait.lane()];
+      const std::size_t dispatched =
+          rank.dispatchedBefore[instance * rank.lanes.size() + wait.lane()];
       const auto distance = static_cast<std::size_t>(wait.distance());
       if (distance <= dispatched && rank.finished[wait.lane()] < dispatched - distance + 1)
         return false;
@@ -187,14 +189,14 @@ private:
         for (const Range &range : rangesOf(rank, rank.instances[other]))
           for (const Range &own : mine)
             if (own.meets(range))
-              outcome.trouble = describe(plan, rank.rank, rank.instances[instance].index) + " meets " +
-                                describe(plan, rank.rank, rank.instances[other].index);
+              outcome.trouble = describe(plan, rank.rank, rank.instances[instance].index) +
+                                " meets " + describe(plan, rank.rank, rank.instances[other].index);
     // What a collective gives is taken when it starts: others may finish first.
     const Action &action = *rank.instances[instance].action;
     const Lane &lane = rank.program->lanes[action.lane];
     if (lane.kind == LaneKind::Group && (!isBroadcast(action) || rank.rank == root(lane)))
-      contributions[lane.group][{rank.rank, rank.instances[instance].position}] =
-          bytesOf(rank, rangeOf(rank, operand(rank, action, 0), plan.groups[lane.group].message.fixed, 0));
+      contributions[lane.group][{rank.rank, rank.instances[instance].position}] = bytesOf(
+          rank, rangeOf(rank, operand(rank, action, 0), plan.groups[lane.group].message.fixed, 0));
   }
 
   static constexpr std::size_t kNobody = ~std::size_t{0};
@@ -249,19 +251,25 @@ private:
     const Signature &signature = *findSignature(action.opcode);
     Word hash = mix(action.opcode, signature.perStage ? stageOf(rank, action) : 0);
     hash = mix(hash, signature.perMicrobatch ? one.microbatch : 0);
-    hash = mix(hash, opcode == Opcode::Decide ? rank.decided++ : opcode == Opcode::Measure ? rank.measured++ : 0);
+    hash = mix(hash, opcode == Opcode::Decide    ? rank.decided++
+                     : opcode == Opcode::Measure ? rank.measured++
+                                                 : 0);
     const std::vector<Range> ranges = rangesOf(rank, one);
     for (std::size_t index = 0; index < ranges.size(); ++index)
-      hash = mix(hash, ranges[index].reads && !isShared(signature, index) ? hashOf(rank, ranges[index]) : index);
+      hash =
+          mix(hash, ranges[index].reads && !isShared(signature, index) ? hashOf(rank, ranges[index])
+                                                                       : index);
     if (opcode == Opcode::Report || opcode == Opcode::ExportShard || opcode == Opcode::ExportCommit)
       outcome.reports.push_back(mix(hash, rank.rank));
     for (std::size_t index = 0; index < ranges.size(); ++index) {
       const bool garbage = signature.operands[index].name == "workspace"; // nobody may read it
       Range range = ranges[index];
       if (opcode == Opcode::SquareNorm && isShared(signature, index)) {
-        const std::uint64_t part = (range.end - range.begin) / rank.program->stages.size() / kWord * kWord;
+        const std::uint64_t part =
+            (range.end - range.begin) / rank.program->stages.size() / kWord * kWord;
         range.begin += part * action.stage;
-        range.end = action.stage + 1 == rank.program->stages.size() ? range.end : range.begin + part;
+        range.end =
+            action.stage + 1 == rank.program->stages.size() ? range.end : range.begin + part;
       }
       const Word old = opcode == Opcode::ExportShard ? wordAt(rank, range, range.begin) : 0;
       if (range.writes)
@@ -284,7 +292,8 @@ private:
     return local.model * 1000u + local.stage;
   }
 
-  Range rangeOf(const Rank &rank, std::uint32_t index, std::uint64_t bytes, std::uint32_t slot) const {
+  Range rangeOf(const Rank &rank, std::uint32_t index, std::uint64_t bytes,
+                std::uint32_t slot) const {
     if (index == kNoBuffer)
       return {};
     const Buffer &buffer = rank.layout->buffers[index];
@@ -304,7 +313,8 @@ private:
       std::uint64_t bytes = 0;
       std::uint32_t used = 0;
       if (signature.family == Family::Transfer) {
-        bytes = lane.message.fixed + std::uint64_t{lane.message.perToken} * plan.data.sequence * plan.data.samples;
+        bytes = lane.message.fixed +
+                std::uint64_t{lane.message.perToken} * plan.data.sequence * plan.data.samples;
         used = lane.message.perToken != 0 ? slot : 0;
       } else if (signature.family == Family::Collective) {
         bytes = plan.groups[lane.group].message.fixed * (index == 1 ? ranks.size() : 1);
@@ -313,29 +323,34 @@ private:
         used = slot;
       }
       Range range = rangeOf(rank, buffer, bytes, used);
-      use(range, signature, index, action, rank.rank == (lane.kind == LaneKind::Group ? root(lane) : 0));
+      use(range, signature, index, action,
+          rank.rank == (lane.kind == LaneKind::Group ? root(lane) : 0));
       ranges.push_back(absent ? Range() : range);
     }
     return ranges;
   }
 
-  static void use(Range &range, const Signature &signature, std::size_t index, const Action &action, bool isRoot) {
+  static void use(Range &range, const Signature &signature, std::size_t index, const Action &action,
+                  bool isRoot) {
     const OperandSignature &operand = signature.operands[index];
-    const bool weightGradient = action.opcode == code(Opcode::Backward) || action.opcode == code(Opcode::BackwardWeight);
-    const bool overwrites =
-        weightGradient && operand.name == "gradients" && (action.immediate & kOverwriteGradients) != 0;
+    const bool weightGradient =
+        action.opcode == code(Opcode::Backward) || action.opcode == code(Opcode::BackwardWeight);
+    const bool overwrites = weightGradient && operand.name == "gradients" &&
+                            (action.immediate & kOverwriteGradients) != 0;
     const Access access = operand.access;
     range.reads = access == Access::Read || (access == Access::ReadWrite && !overwrites) ||
                   (access == Access::RootReadOthersWrite && isRoot);
     range.writes = access == Access::Write || access == Access::ReadWrite ||
-                   (access == Access::RootReadOthersWrite && !isRoot) || (access == Access::RootWrite && isRoot);
+                   (access == Access::RootReadOthersWrite && !isRoot) ||
+                   (access == Access::RootWrite && isRoot);
   }
 
   static bool isBroadcast(const Action &action) { return action.opcode == code(Opcode::Broadcast); }
   std::uint32_t root(const Lane &lane) const { return plan.groups[lane.group].root; }
   ChannelKey keyOf(const Rank &rank, const Lane &lane) const {
     const std::uint32_t peer = resolvePeer(plan.mesh, rank.rank, lane.peer);
-    return lane.kind == LaneKind::Send ? ChannelKey(rank.rank, peer, lane.flow) : ChannelKey(peer, rank.rank, lane.flow);
+    return lane.kind == LaneKind::Send ? ChannelKey(rank.rank, peer, lane.flow)
+                                       : ChannelKey(peer, rank.rank, lane.flow);
   }
 
   // ---- memory ----
@@ -356,8 +371,8 @@ private:
   }
   static constexpr std::uint64_t kWord = 4; // every size is a multiple
 
-  /// Of the different words in a row; a longer buffer with the same content has the same hash, and what was never written
-  /// counts for nothing.
+  /// Of the different words in a row; a longer buffer with the same content has the same hash, and
+  /// what was never written counts for nothing.
   static Word hashOf(const Rank &rank, const Range &range) {
     Word hash = 1;
     std::uint32_t before = 0;
@@ -385,7 +400,7 @@ private:
   const Plan &plan;
   std::mt19937 random;
   std::vector<Rank> ranks;
-  std::map<ChannelKey, std::deque<Bytes>> messages; // in the order sent, kept
+  std::map<ChannelKey, std::deque<Bytes>> messages;     // in the order sent, kept
   mutable std::map<std::uint32_t, Calls> contributions; // of each group
   Outcome outcome;
 };
@@ -415,7 +430,8 @@ bool finishesInLockstep(const Plan &plan) {
     std::map<Meeting, std::vector<std::uint32_t>> present;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       const auto isLocal = [&] {
-        const LaneKind kind = programOf(plan, rank)->lanes[programs[rank][heads[rank]].action->lane].kind;
+        const LaneKind kind =
+            programOf(plan, rank)->lanes[programs[rank][heads[rank]].action->lane].kind;
         return kind != LaneKind::Group && kind != LaneKind::Send && kind != LaneKind::Receive;
       };
       for (; heads[rank] < programs[rank].size() && isLocal(); moved = true)

@@ -12,7 +12,8 @@ std::string judged(const plan::Plan &plan) {
   Findings findings;
   verifyPlan(plan, findings);
   for (const Finding &finding : findings.all())
-    EXPECT_NE(findVerifierCode(finding.rule, finding.number), nullptr) << codeOf(finding.rule, finding.number);
+    EXPECT_NE(findVerifierCode(finding.rule, finding.number), nullptr)
+        << codeOf(finding.rule, finding.number);
   SourceCache sources;
   return renderText(findings, sources);
 }
@@ -22,7 +23,8 @@ std::string codesOf(const plan::Plan &plan) {
   verifyPlan(plan, findings);
   std::string codes;
   for (const Finding &finding : findings.all())
-    if (const std::string code = codeOf(finding.rule, finding.number); codes.find(code) == std::string::npos)
+    if (const std::string code = codeOf(finding.rule, finding.number);
+        codes.find(code) == std::string::npos)
       codes += (codes.empty() ? "" : " ") + code;
   return codes;
 }

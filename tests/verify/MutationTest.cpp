@@ -1,4 +1,5 @@
-// One random change of a plan that keeps every rule: the judges refuse it, or it is harmless, as the interpreter says.
+// One random change of a plan that keeps every rule: the judges refuse it, or it is harmless, as
+// the interpreter says.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -23,12 +24,13 @@ public:
 
   std::string apply() {
     constexpr std::array kChanges = {
-        &Mutation::dropWait,     &Mutation::changeDistance,  &Mutation::changeWaitLane,  &Mutation::swapActions,
-        &Mutation::swapInPlace,  &Mutation::changeMicrobatch, &Mutation::changeOperand,  &Mutation::changeLane,
-        &Mutation::changeImmediate, &Mutation::changeCount,  &Mutation::moveBuffer,      &Mutation::changeMessage,
-        &Mutation::changePeer,   &Mutation::removeAction,    &Mutation::repeatAction,    &Mutation::changeGroup,
-        &Mutation::changeLoop,   &Mutation::changeTime,      &Mutation::changeStage,     &Mutation::changeOpcode,
-        &Mutation::changeBytes,
+        &Mutation::dropWait,      &Mutation::changeDistance, &Mutation::changeWaitLane,
+        &Mutation::swapActions,   &Mutation::swapInPlace,    &Mutation::changeMicrobatch,
+        &Mutation::changeOperand, &Mutation::changeLane,     &Mutation::changeImmediate,
+        &Mutation::changeCount,   &Mutation::moveBuffer,     &Mutation::changeMessage,
+        &Mutation::changePeer,    &Mutation::removeAction,   &Mutation::repeatAction,
+        &Mutation::changeGroup,   &Mutation::changeLoop,     &Mutation::changeTime,
+        &Mutation::changeStage,   &Mutation::changeOpcode,   &Mutation::changeBytes,
     };
     program = &plan.programs[random() % plan.programs.size()];
     layout = &plan.layouts[program - plan.programs.data()];
@@ -44,8 +46,8 @@ private:
   std::string at(std::string what) const {
     for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
       if (programOf(plan, rank) == program)
-        return what + " at rank " + std::to_string(rank) + ", action " + std::to_string(where) + ": " +
-               describe(plan, rank, where);
+        return what + " at rank " + std::to_string(rank) + ", action " + std::to_string(where) +
+               ": " + describe(plan, rank, where);
     return what;
   }
   Wait *anyWait() {
@@ -101,7 +103,8 @@ private:
     const std::uint32_t index = below(action.operandCount);
     std::uint32_t &operand = program->operands[action.operands + index];
     operand = random() % 8 == 0 ? kNoBuffer : below(layout->buffers.size());
-    const std::string buffer = operand == kNoBuffer ? "none" : std::string(wordOf(layout->buffers[operand].kind));
+    const std::string buffer =
+        operand == kNoBuffer ? "none" : std::string(wordOf(layout->buffers[operand].kind));
     return at("operand " + std::to_string(index) + " is " + buffer);
   }
   std::string changeLane() {
@@ -234,38 +237,39 @@ void judgeMutants(const Plan &right, std::uint32_t mutants, std::uint32_t schedu
 }
 
 TEST(Mutation, TheInterpreterAgreesWithItselfWhateverTheSchedule) {
-  for (const Plan &plan : {smallPlan({.exportTo = "model"}),
-                           lowered({.schedule = "interleaved", .ranks = 2, .microbatches = 4, .chunks = 2, .layers = 4}),
-                           lowered({.schedule = "zb-h1", .ranks = 2, .microbatches = 3, .layers = 2})}) {
+  for (const Plan &plan :
+       {smallPlan({.exportTo = "model"}),
+        lowered(
+            {.schedule = "interleaved", .ranks = 2, .microbatches = 4, .chunks = 2, .layers = 4}),
+        lowered({.schedule = "zb-h1", .ranks = 2, .microbatches = 3, .layers = 2})}) {
     const Outcome first = interpret(plan, 0);
     EXPECT_EQ(first.trouble, "");
     EXPECT_TRUE(finishesInLockstep(plan));
-    for (std::uint32_t seed = 1; seed < 20; ++seed)
+    for (std::uint32_t seed = 1; seed < 8; ++seed)
       EXPECT_TRUE(interpret(plan, seed) == first) << seed;
   }
 }
 
 TEST(Mutation, SmallPlan) {
   Tally tally;
-  judgeMutants(smallPlan({.exportTo = "model"}), 4000, 25, tally);
-  EXPECT_GT(tally.refused, 2500);
-  EXPECT_GT(tally.harmless, 50);
-  std::printf("%d refused, %d harmless\n", tally.refused, tally.harmless);
+  judgeMutants(smallPlan({.exportTo = "model"}), 2000, 12, tally);
+  EXPECT_GT(tally.refused, 1000);
+  EXPECT_GT(tally.harmless, 50); // else it would prove nothing
 }
 
 TEST(Mutation, SeveralStagesOnARank) {
   Tally tally;
-  judgeMutants(lowered({.schedule = "interleaved", .ranks = 2, .microbatches = 4, .chunks = 2, .layers = 4}), 800, 6,
-               tally);
-  EXPECT_GT(tally.refused, 400);
-  std::printf("%d refused, %d harmless\n", tally.refused, tally.harmless);
+  judgeMutants(
+      lowered({.schedule = "interleaved", .ranks = 2, .microbatches = 4, .chunks = 2, .layers = 4}),
+      150, 4, tally);
+  EXPECT_GT(tally.refused, 80);
 }
 
 TEST(Mutation, SplitBackward) {
   Tally tally;
-  judgeMutants(lowered({.schedule = "zb-h1", .ranks = 2, .microbatches = 3, .layers = 2}), 800, 6, tally);
-  EXPECT_GT(tally.refused, 400);
-  std::printf("%d refused, %d harmless\n", tally.refused, tally.harmless);
+  judgeMutants(lowered({.schedule = "zb-h1", .ranks = 2, .microbatches = 3, .layers = 2}), 150, 4,
+               tally);
+  EXPECT_GT(tally.refused, 80);
 }
 
 } // namespace
