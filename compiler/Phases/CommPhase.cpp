@@ -21,10 +21,8 @@ struct CommPhase : PhasePass<CommPhase> {
     if (!job)
       return false;
     const auto pipelines = module.getOps<ir::PipelineOp>();
-    if (pipelines.empty()) {
-      module.emitError("the module holds no schedule; phase order makes one");
-      return false;
-    }
+    if (pipelines.empty())
+      return refuse(module, "the module holds no schedule; phase order makes one");
     ir::PipelineOp pipeline = *pipelines.begin();
     if (!fits(pipeline, *job))
       return false;
@@ -32,34 +30,30 @@ struct CommPhase : PhasePass<CommPhase> {
         lowerCommunication(*job, pipeline.record().schedule, findings);
     if (!plan)
       return false;
-    // One location for all actions; which key of the job an action comes from is in the plan's
+    // One location for all actions; the key of the job that an action comes from is in the plan's
     // origins.
-    if (!ir::appendPlan(module, *plan, pipeline.getLoc())) {
-      module.emitError("the lowering made a program without form");
-      return false;
-    }
+    if (!ir::appendPlan(module, *plan, pipeline.getLoc()))
+      return refuse(module, "the lowering made a program without form");
     pipeline.erase();
     return true;
   }
 
   // A schedule may have been edited by hand.
   static bool fits(ir::PipelineOp pipeline, const Job &job) {
-    const auto &[placement, rows] = pipeline.record().schedule;
-    if (rows.size() != job.cluster.ranks.value) {
-      pipeline.emitError("has rows for ")
-          << rows.size() << " ranks, the job has " << job.cluster.ranks.value;
-      return false;
-    }
-    if (pipeline.record().microbatches != job.pipeline.microbatches.value) {
-      pipeline.emitError("is of ")
-          << pipeline.record().microbatches << " microbatches, the job has "
-          << job.pipeline.microbatches.value;
-      return false;
-    }
-    if (placement.size() > job.model(job.actor.model.value)->config.layers) {
-      pipeline.emitError("has more stages than the model has layers");
-      return false;
-    }
+    const ir::PipelineRecord &record = pipeline.record();
+    auto differs = [&](const char *what, std::size_t here, std::size_t inJob) {
+      return refuse(pipeline, "the schedule is of " + llvm::Twine(here) + what + ", the job of " +
+                                  llvm::Twine(inJob));
+    };
+    const std::size_t ranks = job.cluster.ranks.value;
+    const std::size_t microbatches = job.pipeline.microbatches.value;
+    const std::size_t layers = job.model(job.actor.model.value)->config.layers;
+    if (record.schedule.rows.size() != ranks)
+      return differs(" ranks", record.schedule.rows.size(), ranks);
+    if (record.microbatches != microbatches)
+      return differs(" microbatches", record.microbatches, microbatches);
+    if (record.schedule.placement.size() > layers)
+      return refuse(pipeline, "the schedule has more stages than the model has layers");
     return true;
   }
 };

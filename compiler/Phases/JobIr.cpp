@@ -50,7 +50,7 @@ mlir::OwningOpRef<mlir::ModuleOp> moduleFromJob(mlir::MLIRContext *context, cons
 std::optional<Job> jobFromModule(mlir::ModuleOp module, Findings &findings) {
   ir::JobOp job = findJob(module);
   if (!job) {
-    module.emitError("the module states no job");
+    mlir::emitError(module.getLoc(), "the module states no job");
     return std::nullopt;
   }
   std::vector<ResolvedField> fields;

@@ -23,24 +23,24 @@ struct MemoryPhase : PhasePass<MemoryPhase> {
     if (!job)
       return false;
     ir::PlanOp op = ir::findPlan(module);
-    if (!op) {
-      module.emitError("the module holds no programs; phase comm makes them");
-      return false;
-    }
+    if (!op)
+      return refuse(module, "the module holds no programs; phase comm makes them");
     plan::Plan plan = ir::planFromOp(op);
-    if (!plan.layouts.empty()) {
-      op.emitError("has layouts already");
-      return false;
-    }
-    if (!planMemory(plan, capsOf(*job), job->pipeline.microbatches.value)) {
-      op.emitError("an action needs more waits than it has room for");
-      return false;
-    }
-    if (!ir::updatePlan(op, plan)) {
-      op.emitError("planning memory left a program without form");
-      return false;
-    }
-    return true;
+    if (!plan.layouts.empty())
+      return refuse(op, "the plan has layouts already");
+    if (!hasAProgramPerRank(plan, *job))
+      return refuse(op, "the plan has not one program for each rank of the job");
+    if (!planMemory(plan, capsOf(*job), job->pipeline.microbatches.value))
+      return refuse(op, "an action needs more waits than it has room for");
+    return ir::updatePlan(op, plan) || refuse(op, "planning memory left a program without form");
+  }
+
+  // Programs may have been edited by hand.
+  static bool hasAProgramPerRank(const plan::Plan &plan, const Job &job) {
+    const std::size_t ranks = job.cluster.ranks.value;
+    return plan.mesh.pipeline == ranks && plan.mesh.ranks() == ranks &&
+           plan.programs.size() == ranks && plan.programOf.size() == ranks &&
+           plan.models.size() == 1 && plan.groups.size() == 4;
   }
 };
 

@@ -31,6 +31,14 @@ public:
       this->signalPassFailure();
   }
 
+protected:
+  /// Says why at the op's location and returns false. Not by the op itself: it would print its
+  /// whole content behind the message.
+  static bool refuse(mlir::Operation *op, const llvm::Twine &why) {
+    mlir::emitError(op->getLoc(), why);
+    return false;
+  }
+
 private:
   Findings *report;
 };

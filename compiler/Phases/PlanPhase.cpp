@@ -29,15 +29,13 @@ struct PlanPhase : PhasePass<PlanPhase> {
     if (!job)
       return false;
     ir::PlanOp op = ir::findPlan(module);
-    if (!op) {
-      module.emitError("the module holds no programs; phases comm and memory make them");
-      return false;
-    }
+    if (!op)
+      return refuse(module, "the module holds no programs; phases comm and memory make them");
     plan::Plan plan = ir::planFromOp(op, ir::Flatten::WithoutActions);
-    if (plan.layouts.empty()) {
-      op.emitError("has no layouts; phase memory makes them");
-      return false;
-    }
+    if (plan.layouts.empty())
+      return refuse(op, "the plan has no layouts; phase memory makes them");
+    if (plan.programOf.size() != plan.mesh.ranks())
+      return refuse(op, "the plan has not a program for each rank");
     finishPlan(plan, *job, {textBytes, {textHashLow, textHashHigh}}, version);
     plan.programs.clear();
     return ir::updatePlan(op, plan);

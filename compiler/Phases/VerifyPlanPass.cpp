@@ -16,10 +16,8 @@ struct VerifyPlanPass : PhasePass<VerifyPlanPass> {
 
   bool run(mlir::ModuleOp module, Findings &findings) {
     const std::optional<plan::Plan> plan = ir::planFromModule(module);
-    if (!plan) {
-      module.emitError("the module holds no plan");
-      return false;
-    }
+    if (!plan)
+      return refuse(module, "the module holds no plan");
     verifyPlan(*plan, findings, jobFileOf(module));
     markAllAnalysesPreserved();
     return true;

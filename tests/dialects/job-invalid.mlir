@@ -52,6 +52,6 @@ job.job "job.yaml" {
 // -----
 
 job.job "job.yaml" {
-  // CHECK: error: `guessed` is none of given, default, derived
+  // CHECK: error: {{.*}}`guessed` is none of given, default, derived
   job.field "run.steps" "3" guessed
 }
