@@ -29,10 +29,11 @@ run:       {{steps: {steps}, seed: 7{exports}}}
 def corpus(folder, size=1 << 16):
     """A text that is the same everywhere and has something to learn."""
     words = "the plan names what every rank does and when it does it so that nobody has to decide while it runs".split()
-    state, text = 1, []
-    while sum(map(len, text)) + len(text) < size:
+    state, text, length = 1, [], 0
+    while length < size:
         state = (state * 1103515245 + 12345) % (1 << 31)
-        text.append(words[state >> 16 & 31 if state >> 16 & 31 < len(words) else state >> 21 & 15])
+        text.append(words[(state >> 16) % len(words)])
+        length += len(text[-1]) + 1
     (folder / "corpus.txt").write_text(" ".join(text)[:size])
 
 
