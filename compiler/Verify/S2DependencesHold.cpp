@@ -15,22 +15,13 @@
 #include <fmt/format.h>
 
 #include "compiler/Verify/Rules.h"
-#include "compiler/Verify/S2Values.h"
+#include "compiler/Verify/S2Comparison.h"
 #include "runtime/Plan/Describe.h"
 
 namespace vime::verify {
 namespace {
 
 using namespace plan;
-
-/// A read of a slot.
-struct Read {
-  std::uint32_t entry, slot;
-  std::uint32_t index; // of the slot in the access
-  std::uint32_t buffer;
-  std::uint8_t need;  // in the table
-  bool perMicrobatch; // as of the access
-};
 
 /// A read that finds a message.
 struct MessageRead {
@@ -62,156 +53,6 @@ struct Carried {
                ? values[index]
                : message;
   }
-};
-
-/// Compares what a read finds with what it needs.
-class Comparison {
-public:
-  Comparison(const ActionTable &table, const RankView &rank, Verdict &verdict)
-      : table(table), rank(rank), verdict(verdict), needs(needTable()),
-        signatures(signatureTable()) {}
-
-  bool holds(const Read &read, const Value &value, std::uint32_t instant) const {
-    const Need &need = needs.needs[read.need];
-    if (!isLabel(value.product))
-      return value.product == kUntold || (value.product == kNothing && need.step == OfStep::Sum);
-    const Need::Products &wanted = wantedBy(read);
-    if (value.product != wanted[0] && value.product != wanted[1] && value.product != wanted[2])
-      return false;
-    const Signature &writer = *signatures[opcodeOf(value.product)];
-    return (!writer.perStage || stageHolds(value, need, read.entry)) &&
-           (!writer.perMicrobatch || microbatchHolds(value, need, read)) &&
-           stepHolds(value, need, instant);
-  }
-
-  /// `writer`: the entry of this rank that wrote the slot.
-  void report(const Read &read, const Value &value, std::uint32_t writer, std::uint32_t instant) {
-    if (faults == kFaults)
-      return;
-    ++faults;
-    if (wasOverwritten(read, value, writer, instant))
-      return; // M3
-    const std::string wanted = wantedText(read),
-                      name = describeBuffer(table.plan(), rank.rank, read.buffer);
-    if (value.product == kNothing)
-      fault(1, read.entry, kNone,
-            fmt::format("{}, but nothing has been written to `{}`", wanted, name));
-    else if (value.product == kTorn)
-      fault(5, read.entry, writer,
-            fmt::format("{}, but only a part of `{}` was received", wanted, name));
-    else
-      fault(value.instant == instant ? 2 : 3, read.entry, writer,
-            fmt::format("{}, but `{}` holds the {}", wanted, name, describe(value, instant)));
-  }
-
-  void fault(int number, std::uint32_t entry, std::uint32_t writer, std::string_view what) {
-    const ActionPlace place = placeOf(table, rank, entry);
-    Finding &finding =
-        verdict.error(Rule::S2, number, place, fmt::format("{} {}", verdict.words(place), what));
-    if (writer != kNone)
-      verdict.from(finding, placeOf(table, rank, writer));
-    verdict.to(finding, place);
-  }
-
-private:
-  /// This rank wrote another microbatch into the slot, and the wanted one before.
-  bool wasOverwritten(const Read &read, const Value &value, std::uint32_t writer,
-                      std::uint32_t instant) const {
-    const std::uint32_t microbatch = table.microbatch(rank, read.entry);
-    return read.perMicrobatch && value.instant == instant && writer != kNone &&
-           owns(writer, read.slot) && table.microbatch(rank, writer) != microbatch &&
-           wasWritten(table, rank, read.entry, read.buffer, microbatch);
-  }
-  bool owns(std::uint32_t writer, std::uint32_t slot) const {
-    bool found = false;
-    AccessReader(table, rank).forEach(writer, [&](const SlotAccess &access) {
-      found = found ||
-              (access.writes && access.perMicrobatch && access.first <= slot && slot < access.end);
-    });
-    return found;
-  }
-
-  bool hasStage(std::uint32_t entry) const {
-    return signatures[opcodeIndex(table.action(rank, entry).opcode)]->perStage;
-  }
-  std::uint32_t stageOf(std::uint32_t entry) const {
-    return rank.stages[table.action(rank, entry).stage];
-  }
-
-  const Need::Products &wantedBy(const Read &read) const {
-    const Need &need = needs.needs[read.need];
-    if (!hasStage(read.entry))
-      return need.products;
-    const StageView &stage = table.stages()[stageOf(read.entry)];
-    return stage.isFirst && need.onFirst != need.products ? need.onFirst
-           : stage.isLast                                 ? need.onLast
-                                                          : need.products;
-  }
-
-  bool stageHolds(const Value &value, const Need &need, std::uint32_t entry) const {
-    if (need.stage == OfStage::Any)
-      return true;
-    const std::uint32_t stage = stageOf(entry);
-    switch (need.stage) {
-    case OfStage::Before:
-      return value.stage + 1u == stage && !table.stages()[stage].isFirst;
-    case OfStage::Behind:
-      return value.stage == stage + 1 && !table.stages()[stage].isLast;
-    default:
-      return value.stage == stage;
-    }
-  }
-
-  std::uint32_t wantedMicrobatch(const Need &need, const Read &read) const {
-    return need.microbatch == OfMicrobatch::Slot ? read.index : table.microbatch(rank, read.entry);
-  }
-  bool microbatchHolds(const Value &value, const Need &need, const Read &read) const {
-    return need.microbatch == OfMicrobatch::Any || value.microbatch == wantedMicrobatch(need, read);
-  }
-
-  static bool stepHolds(const Value &value, const Need &need, std::uint32_t instant) {
-    if (need.step == OfStep::Weights) // what the optimizer writes in this step is for the next
-      return value.instant != instant || opcodeOf(value.product) != opcodeIndex(Opcode::Optimize);
-    return need.step != OfStep::This || value.instant == instant;
-  }
-
-  /// `needs the output of forward, stage 0, microbatch 2`.
-  std::string wantedText(const Read &read) const {
-    const Need &need = needs.needs[read.need];
-    std::string text = "needs the ";
-    const Need::Products &wanted = wantedBy(read);
-    for (const Product product : wanted)
-      if (product != kNothing)
-        text += (product == wanted[0] ? "" : " or the ") + nameOf(product);
-    const Signature &writer = *signatures[opcodeOf(wanted[0])];
-    if (writer.perStage && need.stage != OfStage::Any) {
-      const int offset = need.stage == OfStage::Before ? -1 : need.stage == OfStage::Behind ? 1 : 0;
-      text += fmt::format(", stage {}",
-                          static_cast<int>(table.stages()[stageOf(read.entry)].stage) + offset);
-    }
-    if (writer.perMicrobatch && need.microbatch != OfMicrobatch::Any)
-      text += fmt::format(", microbatch {}", wantedMicrobatch(need, read));
-    return text;
-  }
-
-  std::string describe(const Value &value, std::uint32_t instant) const {
-    const Signature &writer = *signatures[opcodeOf(value.product)];
-    std::string text = nameOf(value.product);
-    if (writer.perStage)
-      text += fmt::format(", stage {}", table.stages()[value.stage].stage);
-    if (writer.perMicrobatch)
-      text += fmt::format(", microbatch {}", value.microbatch);
-    return value.instant == instant ? text : text + " of an earlier step";
-  }
-
-  static constexpr int kFaults = 32; // of a rank
-
-  const ActionTable &table;
-  const RankView &rank;
-  Verdict &verdict;
-  const NeedTable &needs;
-  const std::array<const Signature *, kOpcodes> &signatures;
-  int faults = 0;
 };
 
 /// One rank, run on labels.
@@ -405,12 +246,14 @@ private:
 
 /// Follows messages to what an action made, in the first iteration of their segment or in later
 /// ones.
-Value resolve(const Carried &carried, Value value, bool later, std::size_t mostHops) {
-  // Handed on from rank to rank at most once each; what goes round in a circle comes from nowhere.
-  for (std::size_t hop = 0; value.product == kMessage; ++hop) {
+Value resolve(const Carried &carried, Value value, bool later) {
+  constexpr int kHops = 4096; // from rank to rank; what goes round in a circle comes from nowhere
+  for (int hop = 0; value.product == kMessage; ++hop) {
     const std::uint32_t first = carried.first[value.entry];
-    if (hop > mostHops || first == kNone || first + value.microbatch >= carried.values.size())
-      return {.product = kUntold};
+    if (hop == kHops)
+      return {.product = kNothing};
+    if (first == kNone || first + value.microbatch >= carried.values.size())
+      return {.product = kUntold}; // C1 and C3 see ends that differ
     const std::uint32_t index = first + value.microbatch, instant = value.instant;
     value = carried.values[index];
     if (!later)
@@ -437,7 +280,7 @@ void judgeMessages(const ActionTable &table, const Carried &carried,
       const MessageRead &message = reads[end];
       const bool sameIteration = message.value.instant == message.instant;
       for (const bool later : {false, true}) {
-        const Value value = resolve(carried, message.value, later, table.ranks().size());
+        const Value value = resolve(carried, message.value, later);
         const std::uint32_t instant = message.instant + (later && sameIteration ? 1 : 0);
         if (!comparison.holds(message.read, value, instant)) {
           comparison.report(message.read, value, message.writer, instant);

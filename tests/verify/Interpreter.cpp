@@ -268,8 +268,9 @@ private:
         const std::uint64_t part =
             (range.end - range.begin) / rank.program->stages.size() / kWord * kWord;
         range.begin += part * action.stage;
-        range.end =
-            action.stage + 1 == rank.program->stages.size() ? range.end : range.begin + part;
+        range.end = std::size_t{action.stage} + 1 == rank.program->stages.size()
+                        ? range.end
+                        : range.begin + part;
       }
       const Word old = opcode == Opcode::ExportShard ? wordAt(rank, range, range.begin) : 0;
       if (range.writes)

@@ -1,0 +1,136 @@
+#include "compiler/Verify/S2Comparison.h"
+
+#include <fmt/format.h>
+
+#include "runtime/Plan/Describe.h"
+
+namespace vime::verify {
+
+using namespace plan;
+
+namespace {
+
+bool stepHolds(const Value &value, const Need &need, std::uint32_t instant) {
+  if (need.step == OfStep::Weights) // what the optimizer writes in this step is for the next
+    return value.instant != instant || opcodeOf(value.product) != opcodeIndex(Opcode::Optimize);
+  return need.step != OfStep::This || value.instant == instant;
+}
+
+} // namespace
+
+bool Comparison::holds(const Read &read, const Value &value, std::uint32_t instant) const {
+  const Need &need = needs.needs[read.need];
+  if (!isLabel(value.product))
+    return value.product == kUntold || (value.product == kNothing && need.step == OfStep::Sum);
+  const Need::Products &wanted = wantedBy(read);
+  if (value.product != wanted[0] && value.product != wanted[1] && value.product != wanted[2])
+    return false;
+  const Signature &writer = *signatures[opcodeOf(value.product)];
+  return (!writer.perStage || stageHolds(value, need, read.entry)) &&
+         (!writer.perMicrobatch || need.microbatch == OfMicrobatch::Any ||
+          value.microbatch == wantedMicrobatch(need, read)) &&
+         stepHolds(value, need, instant);
+}
+
+void Comparison::report(const Read &read, const Value &value, std::uint32_t writer,
+                        std::uint32_t instant) {
+  if (faults == kFaults)
+    return;
+  ++faults;
+  if (wasOverwritten(read, value, writer, instant))
+    return; // M3
+  const std::string wanted = wantedText(read),
+                    name = describeBuffer(table.plan(), rank.rank, read.buffer);
+  if (value.product == kNothing)
+    fault(1, read.entry, kNone,
+          fmt::format("{}, but nothing has been written to `{}`", wanted, name));
+  else if (value.product == kTorn)
+    fault(5, read.entry, writer,
+          fmt::format("{}, but only a part of `{}` was received", wanted, name));
+  else
+    fault(value.instant == instant ? 2 : 3, read.entry, writer,
+          fmt::format("{}, but `{}` holds the {}", wanted, name, describe(value, instant)));
+}
+
+void Comparison::fault(int number, std::uint32_t entry, std::uint32_t writer,
+                       std::string_view what) {
+  const ActionPlace place = placeOf(table, rank, entry);
+  Finding &finding =
+      verdict.error(Rule::S2, number, place, fmt::format("{} {}", verdict.words(place), what));
+  if (writer != kNone)
+    verdict.from(finding, placeOf(table, rank, writer));
+  verdict.to(finding, place);
+}
+
+/// This rank wrote another microbatch into the slot, and the wanted one before.
+bool Comparison::wasOverwritten(const Read &read, const Value &value, std::uint32_t writer,
+                                std::uint32_t instant) const {
+  const std::uint32_t microbatch = table.microbatch(rank, read.entry);
+  return read.perMicrobatch && value.instant == instant && writer != kNone &&
+         owns(writer, read.slot) && table.microbatch(rank, writer) != microbatch &&
+         wasWritten(table, rank, read.entry, read.buffer, microbatch);
+}
+
+bool Comparison::owns(std::uint32_t writer, std::uint32_t slot) const {
+  bool found = false;
+  AccessReader(table, rank).forEach(writer, [&](const SlotAccess &access) {
+    found = found ||
+            (access.writes && access.perMicrobatch && access.first <= slot && slot < access.end);
+  });
+  return found;
+}
+
+const Need::Products &Comparison::wantedBy(const Read &read) const {
+  const Need &need = needs.needs[read.need];
+  if (!hasStage(read.entry))
+    return need.products;
+  const StageView &stage = table.stages()[stageOf(read.entry)];
+  return stage.isFirst && need.onFirst != need.products ? need.onFirst
+         : stage.isLast                                 ? need.onLast
+                                                        : need.products;
+}
+
+bool Comparison::stageHolds(const Value &value, const Need &need, std::uint32_t entry) const {
+  if (need.stage == OfStage::Any)
+    return true;
+  const std::uint32_t stage = stageOf(entry);
+  switch (need.stage) {
+  case OfStage::Before:
+    return value.stage + 1u == stage && !table.stages()[stage].isFirst;
+  case OfStage::Behind:
+    return value.stage == stage + 1 && !table.stages()[stage].isLast;
+  default:
+    return value.stage == stage;
+  }
+}
+
+/// `needs the output of forward, stage 0, microbatch 2`.
+std::string Comparison::wantedText(const Read &read) const {
+  const Need &need = needs.needs[read.need];
+  std::string text = "needs the ";
+  const Need::Products &wanted = wantedBy(read);
+  for (const Product product : wanted)
+    if (product != kNothing)
+      text += (product == wanted[0] ? "" : " or the ") + nameOf(product);
+  const Signature &writer = *signatures[opcodeOf(wanted[0])];
+  if (writer.perStage && need.stage != OfStage::Any) {
+    const int offset = need.stage == OfStage::Before ? -1 : need.stage == OfStage::Behind ? 1 : 0;
+    text += fmt::format(", stage {}",
+                        static_cast<int>(table.stages()[stageOf(read.entry)].stage) + offset);
+  }
+  if (writer.perMicrobatch && need.microbatch != OfMicrobatch::Any)
+    text += fmt::format(", microbatch {}", wantedMicrobatch(need, read));
+  return text;
+}
+
+std::string Comparison::describe(const Value &value, std::uint32_t instant) const {
+  const Signature &writer = *signatures[opcodeOf(value.product)];
+  std::string text = nameOf(value.product);
+  if (writer.perStage)
+    text += fmt::format(", stage {}", table.stages()[value.stage].stage);
+  if (writer.perMicrobatch)
+    text += fmt::format(", microbatch {}", value.microbatch);
+  return value.instant == instant ? text : text + " of an earlier step";
+}
+
+} // namespace vime::verify
