@@ -4,8 +4,8 @@
 #include "compiler/Phases/JobIr.h"
 #include "compiler/Phases/Passes.h"
 #include "compiler/Phases/PhasePass.h"
-#include "dialects/Plan/BuildPlan.h"
 #include "dialects/Plan/FlattenPlan.h"
+#include "dialects/Plan/UpdatePlan.h"
 
 namespace vime {
 namespace {

@@ -32,8 +32,8 @@ struct ColonPair {
 void printElement(mlir::OpAsmPrinter &printer, const ColonPair &pair);
 mlir::ParseResult parseElement(mlir::OpAsmParser &parser, ColonPair &pair);
 template <typename Fields> void visitFields(Fields &fields, ColonPair &pair) {
-  fields.number("left", pair.left);
-  fields.number("right", pair.right);
+  fields.named("left", pair.left);
+  fields.named("right", pair.right);
 }
 
 /// A buffer's place, or `_`.
@@ -43,7 +43,7 @@ struct Use {
 void printElement(mlir::OpAsmPrinter &printer, const Use &use);
 mlir::ParseResult parseElement(mlir::OpAsmParser &parser, Use &use);
 template <typename Fields> void visitFields(Fields &fields, Use &use) {
-  fields.number("buffer", use.buffer);
+  fields.named("buffer", use.buffer);
 }
 
 /// One flag: `signalled`; a bit without a name by its number.
@@ -53,7 +53,7 @@ struct Flag {
 void printElement(mlir::OpAsmPrinter &printer, const Flag &flag);
 mlir::ParseResult parseElement(mlir::OpAsmParser &parser, Flag &flag);
 template <typename Fields> void visitFields(Fields &fields, Flag &flag) {
-  fields.number("bit", flag.bit);
+  fields.named("bit", flag.bit);
 }
 
 std::vector<ColonPair> waitsOf(const plan::Action &action);
@@ -71,8 +71,8 @@ template <typename Fields> void visitFields(Fields &fields, ActionRecord &record
       signature && (signature->perStage || signature->family == plan::Family::Transfer);
   fields.optional("stage", action.stage, std::uint16_t{0}, ofStage);
   fields.optional("microbatch", action.microbatch, 0u, signature && signature->perMicrobatch);
-  fields.number("lane", action.lane);
-  fields.number("time", action.time);
+  fields.named("lane", action.lane);
+  fields.named("time", action.time);
   fields.optional("guard", action.guard, std::uint8_t{0});
   fields.optional("advance", action.step, std::uint8_t{0});
   fields.optional("immediate", action.immediate, std::uint16_t{0});

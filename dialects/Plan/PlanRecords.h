@@ -53,22 +53,22 @@ std::uint16_t opcodeOf(OpcodeWord word);
 // ---- fields ----------------------------------------------------------------------------------------------------------
 
 template <typename Fields> void visitFields(Fields &fields, PlanHead &plan) {
-  fields.text("schedule", plan.schedule);
-  fields.text("compiler", plan.compiler);
+  fields.named("schedule", plan.schedule);
+  fields.named("compiler", plan.compiler);
 }
 template <typename Fields> void visitFields(Fields &fields, ProgramHead &program) {
   fields.symbol("name", program.name);
 }
 template <typename Fields> void visitFields(Fields &fields, LayoutHead &layout) {
   fields.symbol("name", layout.name);
-  fields.number("device", layout.device);
-  fields.number("host", layout.host);
+  fields.named("device", layout.device);
+  fields.named("host", layout.host);
 }
 template <typename Fields> void visitFields(Fields &fields, LoopHead &loop) {
-  fields.number("id", loop.id);
-  fields.number("trips", loop.trips);
-  fields.number("start", loop.start);
-  fields.number("period", loop.period);
+  fields.named("id", loop.id);
+  fields.named("trips", loop.trips);
+  fields.named("start", loop.start);
+  fields.named("period", loop.period);
 }
 template <typename Fields> void visitFields(Fields &fields, RanksRecord &ranks) {
   fields.list("programs", ranks.programs);
@@ -79,10 +79,10 @@ template <typename Fields> void visitFields(Fields &fields, JobText &job) {
 }
 
 template <typename Fields> void visitFields(Fields &fields, plan::Mesh &mesh) {
-  fields.number("pp", mesh.pipeline);
-  fields.number("dp", mesh.data);
-  fields.number("cp", mesh.context);
-  fields.number("tp", mesh.tensor);
+  fields.named("pp", mesh.pipeline);
+  fields.named("dp", mesh.data);
+  fields.named("cp", mesh.context);
+  fields.named("tp", mesh.tensor);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::Peer &peer) {
   fields.leading("axis", peer.axis);
@@ -96,10 +96,10 @@ template <typename Fields> void visitFields(Fields &fields, plan::Message &messa
 }
 template <typename Fields> void visitFields(Fields &fields, plan::Group &group) {
   fields.leading("name", group.name);
-  fields.word("flow", group.flow);
-  fields.word("operation", group.operation);
-  fields.number("axes", group.axes);
-  fields.number("root", group.root);
+  fields.named("flow", group.flow);
+  fields.named("operation", group.operation);
+  fields.named("axes", group.axes);
+  fields.named("root", group.root);
   fields.record("message", group.message);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::ConnectRound &round) {
@@ -119,43 +119,43 @@ template <typename Fields> void visitFields(Fields &fields, plan::Lane &lane) {
     fields.leading("group", lane.group);
   if (lane.kind != plan::LaneKind::Send && lane.kind != plan::LaneKind::Receive)
     return;
-  fields.word("flow", lane.flow);
+  fields.named("flow", lane.flow);
   fields.record("peer", lane.peer);
   fields.record("message", lane.message);
   fields.optional("slots", lane.slots, 0u);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::LocalStage &stage) {
-  fields.number("model", stage.model);
-  fields.number("stage", stage.stage);
+  fields.named("model", stage.model);
+  fields.named("stage", stage.stage);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::Buffer &buffer) {
   fields.leading("kind", buffer.kind);
   fields.optional("stage", buffer.stage, plan::kNoStage);
-  fields.word("tier", buffer.tier);
-  fields.number("count", buffer.count);
-  fields.number("bytes", buffer.bytes);
-  fields.number("stride", buffer.stride);
-  fields.number("offset", buffer.offset);
+  fields.named("tier", buffer.tier);
+  fields.named("count", buffer.count);
+  fields.named("bytes", buffer.bytes);
+  fields.named("stride", buffer.stride);
+  fields.named("offset", buffer.offset);
 }
 
 template <typename Fields> void visitFields(Fields &fields, StageRange &stage) {
-  fields.number("first", stage.first);
-  fields.number("end", stage.end);
+  fields.named("first", stage.first);
+  fields.named("end", stage.end);
   fields.flag("embedding", stage.embedding);
   fields.flag("head", stage.head);
 }
 template <typename Fields> void visitFields(Fields &fields, ModelConfig &config) {
   fields.leading("family", config.family);
-  fields.word("type", config.type);
-  fields.number("layers", config.layers);
+  fields.named("type", config.type);
+  fields.named("layers", config.layers);
   fields.optional("hidden", config.hidden, 0u);
   fields.optional("heads", config.heads, 0u);
   fields.optional("kv_heads", config.kvHeads, 0u);
   fields.optional("head_width", config.headWidth, 0u);
   fields.optional("ffn", config.ffn, 0u);
   fields.optional("vocab", config.vocab, 0u);
-  fields.real("rope_theta", config.ropeTheta);
-  fields.real("norm_epsilon", config.normEpsilon);
+  fields.named("rope_theta", config.ropeTheta);
+  fields.named("norm_epsilon", config.normEpsilon);
   fields.optional("forward_seconds", config.forwardSeconds, 0.0);
   fields.optional("backward_input_seconds", config.backwardInputSeconds, 0.0);
   fields.optional("backward_weight_seconds", config.backwardWeightSeconds, 0.0);
@@ -167,43 +167,43 @@ template <typename Fields> void visitFields(Fields &fields, plan::Model &model) 
 }
 template <typename Fields> void visitFields(Fields &fields, plan::DataSettings &data) {
   fields.leading("text", data.text);
-  fields.number("bytes", data.textBytes);
-  fields.number("hash_low", data.textHash[0]);
-  fields.number("hash_high", data.textHash[1]);
-  fields.number("sequence", data.sequence);
-  fields.number("samples", data.samples);
-  fields.number("microbatches", data.microbatches);
+  fields.named("bytes", data.textBytes);
+  fields.named("hash_low", data.textHash[0]);
+  fields.named("hash_high", data.textHash[1]);
+  fields.named("sequence", data.sequence);
+  fields.named("samples", data.samples);
+  fields.named("microbatches", data.microbatches);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::OptimizerSettings &optimizer) {
-  fields.real("learning_rate", optimizer.learningRate);
-  fields.real("beta1", optimizer.beta1);
-  fields.real("beta2", optimizer.beta2);
-  fields.real("epsilon", optimizer.epsilon);
-  fields.real("weight_decay", optimizer.weightDecay);
-  fields.real("clip", optimizer.clip);
+  fields.named("learning_rate", optimizer.learningRate);
+  fields.named("beta1", optimizer.beta1);
+  fields.named("beta2", optimizer.beta2);
+  fields.named("epsilon", optimizer.epsilon);
+  fields.named("weight_decay", optimizer.weightDecay);
+  fields.named("clip", optimizer.clip);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::RunSettings &run) {
   fields.leading("name", run.name);
-  fields.number("steps", run.steps);
-  fields.number("seed", run.seed);
+  fields.named("steps", run.steps);
+  fields.named("seed", run.seed);
   fields.optional("export", run.exportTo, std::string());
 }
 template <typename Fields> void visitFields(Fields &fields, plan::Limits &limits) {
-  fields.real("transfer_seconds", limits.transferSeconds);
-  fields.number("memory_bytes", limits.memoryBytes);
+  fields.named("transfer_seconds", limits.transferSeconds);
+  fields.named("memory_bytes", limits.memoryBytes);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::Predictions &predictions) {
-  fields.real("step_units", predictions.stepUnits);
-  fields.real("bubble", predictions.bubble);
-  fields.number("peak_live", predictions.peakLive);
+  fields.named("step_units", predictions.stepUnits);
+  fields.named("bubble", predictions.bubble);
+  fields.named("peak_live", predictions.peakLive);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::Origin &origin) {
   OpcodeWord opcode = wordOf(origin.opcode);
-  fields.word("of", opcode);
+  fields.named("of", opcode);
   fields.leading("key", origin.key);
-  fields.number("line", origin.line);
-  fields.number("column", origin.column);
-  fields.number("length", origin.length);
+  fields.named("line", origin.line);
+  fields.named("column", origin.column);
+  fields.named("length", origin.length);
   if constexpr (Fields::kReads)
     origin.opcode = opcodeOf(opcode);
 }

@@ -15,10 +15,7 @@ public:
   explicit CollectFields(mlir::MLIRContext *context) : owner(context) {}
   mlir::DictionaryAttr take() { return mlir::DictionaryAttr::get(owner, fields); }
 
-  template <typename T> void word(llvm::StringRef name, T &value) { add(name, value); }
-  template <typename T> void number(llvm::StringRef name, T &value) { add(name, value); }
-  template <typename T> void real(llvm::StringRef name, T &value) { add(name, value); }
-  template <typename T> void text(llvm::StringRef name, T &value) { add(name, value); }
+  template <typename T> void named(llvm::StringRef name, T &value) { add(name, value); }
   template <typename T> void leading(llvm::StringRef name, T &value) { add(name, value); }
   template <typename T> void hidden(llvm::StringRef name, T &value) { add(name, value); }
   template <typename T> void record(llvm::StringRef name, T &value) { add(name, value); }
@@ -72,10 +69,7 @@ public:
   }
   const std::string &whyNot() const { return problem; }
 
-  template <typename T> void word(llvm::StringRef name, T &value) { get(name, value); }
-  template <typename T> void number(llvm::StringRef name, T &value) { get(name, value); }
-  template <typename T> void real(llvm::StringRef name, T &value) { get(name, value); }
-  template <typename T> void text(llvm::StringRef name, T &value) { get(name, value); }
+  template <typename T> void named(llvm::StringRef name, T &value) { get(name, value); }
   template <typename T> void leading(llvm::StringRef name, T &value) { get(name, value); }
   template <typename T> void hidden(llvm::StringRef name, T &value) { get(name, value); }
   template <typename T> void record(llvm::StringRef name, T &value) { get(name, value); }
@@ -181,10 +175,7 @@ mlir::LogicalResult fromAttribute(T &value, mlir::Attribute attribute,
 class HashFields {
 public:
   static constexpr bool kReads = false;
-  template <typename T> void word(llvm::StringRef, T &value) { add(value); }
-  template <typename T> void number(llvm::StringRef, T &value) { add(value); }
-  template <typename T> void real(llvm::StringRef, T &value) { add(value); }
-  template <typename T> void text(llvm::StringRef, T &value) { add(value); }
+  template <typename T> void named(llvm::StringRef, T &value) { add(value); }
   template <typename T> void leading(llvm::StringRef, T &value) { add(value); }
   template <typename T> void hidden(llvm::StringRef, T &value) { add(value); }
   template <typename T> void record(llvm::StringRef, T &value) { add(value); }

@@ -1,20 +1,23 @@
-// RecordFields: one description of a struct's fields, from which its text, its attributes and its
-// hash follow.
+// RecordFields: one description of a struct's fields; its text, attributes and hash follow from
+// that.
 //
 //   template <typename Fields> void visitFields(Fields &fields, plan::LocalStage &stage) {
-//     fields.number("model", stage.model);
-//     fields.number("stage", stage.stage);
+//     fields.named("model", stage.model);
+//     fields.named("stage", stage.stage);
 //   }                                          // plan.stage model 0 stage 3
 //
 // Written beside the dialect that holds the struct, found by its argument. A visitor offers:
 //
-//   word, number, real, text, flag, list      `name value`; a list is `name [a, b]`; a flag is its
-//   name or nothing leading(name, value)                      the value alone: word, number, text
-//   symbol(name, text)                        `@text`
-//   optional(name, value, absent, show)       nothing when the value is `absent`, unless it is to
-//   be shown record(name, struct)                      `name` and the struct's own fields
-//   hidden(name, number)                      what the op's name says already: in attributes only
-//   check(holds, message)                     a condition on what was read
+//   named(name, value)            `name value`: a whole or real number, a text, a word of an enum
+//   list(name, values, show)      `name [a, b]`; an empty list only if it is to be shown
+//   flag(name, value)             `name` or nothing
+//   optional(name, value, absent, show)
+//                                 nothing when the value is `absent`, unless it is to be shown
+//   leading(name, value)          the value alone
+//   symbol(name, text)            `@text`
+//   record(name, struct)          `name` and the struct's own fields
+//   hidden(name, number)          what the op's name says already: in attributes only
+//   check(holds, message)         a condition on what was read
 #pragma once
 
 #include <string>

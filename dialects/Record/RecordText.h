@@ -13,10 +13,10 @@ public:
   static constexpr bool kReads = false;
   explicit PrintFields(mlir::OpAsmPrinter &printer) : printer(printer) {}
 
-  template <typename T> void word(llvm::StringRef name, T &value) { named(name, value); }
-  template <typename T> void number(llvm::StringRef name, T &value) { named(name, value); }
-  template <typename T> void real(llvm::StringRef name, T &value) { named(name, value); }
-  template <typename T> void text(llvm::StringRef name, T &value) { named(name, value); }
+  template <typename T> void named(llvm::StringRef name, T &value) {
+    space() << name;
+    put(value);
+  }
   template <typename T> void leading(llvm::StringRef, T &value) { put(value); }
   template <typename T>
   void optional(llvm::StringRef name, T &value, const T &absent, bool show = false) {
@@ -73,10 +73,6 @@ private:
       printer << ' ';
     return printer;
   }
-  template <typename T> void named(llvm::StringRef name, T &value) {
-    space() << name;
-    put(value);
-  }
   template <Word T> void put(T value) {
     const auto words = Words<T>::all();
     const auto index = static_cast<std::size_t>(value);
@@ -113,10 +109,11 @@ public:
   explicit ParseFields(mlir::OpAsmParser &parser) : parser(parser) {}
   mlir::ParseResult result() const { return mlir::failure(broken); }
 
-  template <typename T> void word(llvm::StringRef name, T &value) { named(name, value); }
-  template <typename T> void number(llvm::StringRef name, T &value) { named(name, value); }
-  template <typename T> void real(llvm::StringRef name, T &value) { named(name, value); }
-  template <typename T> void text(llvm::StringRef name, T &value) { named(name, value); }
+  template <typename T> void named(llvm::StringRef name, T &value) {
+    keyword(name);
+    if (!broken)
+      take(value);
+  }
   template <typename T> void leading(llvm::StringRef, T &value) {
     if (!broken)
       take(value);
@@ -166,11 +163,6 @@ private:
   void keyword(llvm::StringRef name) {
     if (!broken)
       latch(parser.parseKeyword(name));
-  }
-  template <typename T> void named(llvm::StringRef name, T &value) {
-    keyword(name);
-    if (!broken)
-      take(value);
   }
   template <Word T> void take(T &value) { value = static_cast<T>(takeWord(Words<T>::all())); }
   template <Whole T> void take(T &value) {

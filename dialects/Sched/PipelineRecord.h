@@ -32,7 +32,7 @@ bool parseRow(std::string_view text, std::vector<Task> &row, std::size_t &where)
 
 template <typename Fields> void visitFields(Fields &fields, PipelineRecord &pipeline) {
   fields.leading("name", pipeline.name);
-  fields.number("microbatches", pipeline.microbatches);
+  fields.named("microbatches", pipeline.microbatches);
   fields.list("placement", pipeline.schedule.placement);
 }
 

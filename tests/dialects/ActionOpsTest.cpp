@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "dialects/Plan/BuildPlan.h"
+#include "dialects/Plan/PlanBuilder.h"
 #include "mlir/IR/Verifier.h"
 
 namespace vime {

@@ -3,6 +3,7 @@
 
 #include "dialects/Plan/BuildPlan.h"
 #include "dialects/Plan/FlattenPlan.h"
+#include "dialects/Plan/UpdatePlan.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"

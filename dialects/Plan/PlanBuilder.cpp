@@ -1,0 +1,136 @@
+#include "dialects/Plan/PlanBuilder.h"
+
+#include <algorithm>
+
+namespace vime::ir {
+namespace {
+
+bool hasForm(const plan::Program &program) {
+  std::uint32_t end = 0;
+  for (const plan::Loop &loop : program.loops) {
+    if (loop.begin < end || loop.end < loop.begin || loop.end > program.actions.size())
+      return false;
+    end = loop.end;
+  }
+  return std::all_of(program.actions.begin(), program.actions.end(),
+                     [&](const plan::Action &action) {
+                       return action.operands <= program.operands.size() &&
+                              action.operandCount <= program.operands.size() - action.operands &&
+                              plan::findSignature(action.opcode);
+                     });
+}
+
+// `rank3`: after the first rank that has it.
+std::string nameOf(const char *what, const std::vector<std::uint32_t> &byRank, std::size_t index) {
+  const auto first = std::find(byRank.begin(), byRank.end(), index);
+  return what + (first == byRank.end() ? "_of_none" + std::to_string(index)
+                                       : std::to_string(first - byRank.begin()));
+}
+
+JobText linesOf(const std::string &text) {
+  JobText job;
+  std::size_t begin = 0;
+  for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+    job.lines.push_back(text.substr(begin, end - begin));
+  job.lines.push_back(text.substr(begin));
+  return job;
+}
+
+} // namespace
+
+ActionAppender::ActionAppender(mlir::Location location)
+    : location(location), noAttributes(mlir::DictionaryAttr::get(location.getContext())) {
+  for (const plan::Signature &signature : plan::signatures()) {
+    if (nameOf.size() <= code(signature.opcode))
+      nameOf.resize(code(signature.opcode) + 1u);
+    nameOf[code(signature.opcode)] = static_cast<std::uint8_t>(names.size());
+    names.emplace_back("plan." + std::string(signature.name), location.getContext());
+  }
+}
+
+void ActionAppender::append(mlir::Block &block, const ActionRecord &record) {
+  // Without the detour over OperationState: half the time. The ops of all actions keep an
+  // ActionRecord and no more.
+  static_assert(sizeof(ForwardOp::Properties) == sizeof(ActionRecord));
+  block.push_back(mlir::Operation::create(
+      location, names[nameOf[record.action.opcode]], mlir::TypeRange(), mlir::ValueRange(),
+      noAttributes, mlir::OpaqueProperties(const_cast<ActionRecord *>(&record)), mlir::BlockRange(),
+      /*numRegions=*/0));
+}
+
+ActionRecord UsesOfProgram::recordOf(const plan::Action &action) {
+  ActionRecord record{action, {}};
+  record.action.operands = 0;
+  if (action.operandCount == 0)
+    return record;
+  auto &[count, uses] = known[action.operands];
+  if (count != action.operandCount) {
+    const auto *first =
+        reinterpret_cast<const std::int32_t *>(pool.data() + action.operands); // kNoBuffer is -1
+    count = action.operandCount;
+    uses = mlir::DenseI32ArrayAttr::get(context, {first, count});
+  }
+  record.uses = uses;
+  return record;
+}
+
+bool isWellFormed(const plan::Plan &plan) {
+  return std::all_of(plan.programs.begin(), plan.programs.end(), hasForm);
+}
+
+void PlanBuilder::tables(const plan::Plan &plan) {
+  add<MeshOp>(plan.mesh);
+  if (!plan.job.empty())
+    add<JobTextOp>(linesOf(plan.job));
+  addAll<ModelOp>(plan.models);
+  addUnlessEmpty<DataOp>(plan.data);
+  addUnlessEmpty<OptimizerOp>(plan.optimizer);
+  addUnlessEmpty<RunOp>(plan.run);
+  addUnlessEmpty<LimitsOp>(plan.limits);
+  addUnlessEmpty<PredictionsOp>(plan.predictions);
+  addAll<GroupOp>(plan.groups);
+  addAll<ConnectOp>(plan.connect);
+  addAll<OriginOp>(plan.origins);
+  addUnlessEmpty<RanksOp>(RanksRecord{plan.programOf, plan.layoutOf});
+  for (std::size_t index = 0; index < plan.layouts.size(); ++index)
+    layout(plan.layouts[index], nameOf("layout", plan.layoutOf, index));
+}
+
+void PlanBuilder::program(const plan::Plan &plan, std::size_t index) {
+  fillProgram(add<ProgramOp>(ProgramHead{nameOf("rank", plan.programOf, index)}).block(),
+              plan.programs[index]);
+}
+
+void PlanBuilder::fillProgram(mlir::Block &block, const plan::Program &program) {
+  lanesAndStages(block, program);
+  UsesOfProgram uses(builder.getContext(), program.operands);
+  std::uint32_t next = 0;
+  auto appendUntil = [&](mlir::Block &into, std::uint32_t end) {
+    for (; next < end; ++next)
+      appender.append(into, uses.recordOf(program.actions[next]));
+  };
+  for (const plan::Loop &loop : program.loops) {
+    appendUntil(block, loop.begin);
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(&block);
+    appendUntil(add<LoopOp>(LoopHead{loop.id, loop.trips, loop.start, loop.period}).block(),
+                loop.end);
+  }
+  appendUntil(block, static_cast<std::uint32_t>(program.actions.size()));
+}
+
+void PlanBuilder::lanesAndStages(mlir::Block &block, const plan::Program &program) {
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&block);
+  addAll<LaneOp>(program.lanes);
+  addAll<StageOp>(program.stages);
+}
+
+void PlanBuilder::layout(const plan::Layout &layout, const std::string &name) {
+  LayoutOp op = add<LayoutOp>(LayoutHead{name, layout.arena[0], layout.arena[1]});
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&op.block());
+  addAll<BufferOp>(layout.buffers);
+}
+
+} // namespace vime::ir
