@@ -1,39 +1,41 @@
 #include "runtime/Transport/Agreement.h"
 
+#include <array>
+
 #include <fmt/format.h>
 #include <xxhash.h>
 
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Loops.h"
 #include "runtime/Transport/Ends.h"
 
 namespace vime {
 namespace {
 
-/// One transfer as both ends see it. All fields are 64 bits wide: no padding enters the hash.
+/// One transfer as both ends see it, whatever loops over microbatches their programs have. All
+/// fields are 64 bits wide: no padding enters the hash.
 struct Transfer {
-  std::uint64_t index, opcode, loop, trips;
-  std::int64_t period, start, base;
-  std::uint64_t fixed, perToken, type, microbatch, step;
+  std::uint64_t opcode, loop, trips; // of the loop over steps
+  std::int64_t period, start, time;  // time within an iteration
+  std::uint64_t microbatch;
 };
 
-const plan::Message &messageOf(const plan::Plan &plan, const plan::Lane &lane) {
-  return lane.kind == plan::LaneKind::Group ? plan.groups[lane.group].message : lane.message;
-}
+/// The transfers of one lane, in order.
+struct Stream {
+  std::uint64_t fixed, perToken, type;
+  std::vector<Transfer> transfers;
 
-const plan::Loop *loopAround(const plan::Program &program, std::uint32_t action) {
-  for (const plan::Loop &loop : program.loops)
-    if (loop.begin <= action && action < loop.end)
-      return &loop;
-  return nullptr;
-}
+  std::uint64_t hash() const {
+    const std::array<std::uint64_t, 4> message{fixed, perToken, type, transfers.size()};
+    const std::uint64_t seed = XXH3_64bits(message.data(), sizeof message);
+    return XXH3_64bits_withSeed(transfers.data(), transfers.size() * sizeof(Transfer), seed);
+  }
+};
 
-/// Start of the segment of an action outside loops: behind the last loop before it.
-std::int64_t startBehindLoops(const plan::Program &program, std::uint32_t action) {
-  std::int64_t start = 0;
-  for (const plan::Loop &loop : program.loops)
-    if (loop.end <= action)
-      start = loop.start + static_cast<std::int64_t>(loop.trips) * loop.period;
-  return start;
+Stream streamOf(const plan::Plan &plan, const plan::Lane &lane) {
+  const plan::Message &message =
+      lane.kind == plan::LaneKind::Group ? plan.groups[lane.group].message : lane.message;
+  return {message.fixed, message.perToken, static_cast<std::uint64_t>(message.type), {}};
 }
 
 /// A send and its receive differ in opcode only; both count as `send`.
@@ -42,28 +44,39 @@ std::uint64_t commonOpcode(const plan::Action &action) {
   return receives ? plan::code(plan::Opcode::Send) : action.opcode;
 }
 
-std::uint64_t hashOf(const plan::Plan &plan, const plan::Program &program, std::uint32_t lane) {
-  const plan::Message &message = messageOf(plan, program.lanes[lane]);
-  std::vector<Transfer> transfers;
-  for (std::uint32_t index = 0; index < program.actions.size(); ++index) {
-    const plan::Action &action = program.actions[index];
-    if (action.lane != lane)
-      continue;
-    const plan::Loop *loop = loopAround(program, index);
-    Transfer transfer{
-        .index = transfers.size(), .opcode = commonOpcode(action), .base = action.time};
-    transfer.loop = loop ? loop->id + std::uint64_t(1) : 0;
-    transfer.trips = loop ? loop->trips : 0;
-    transfer.period = loop ? loop->period : 0;
-    transfer.start = loop ? loop->start : startBehindLoops(program, index);
-    transfer.fixed = message.fixed;
-    transfer.perToken = message.perToken;
-    transfer.type = static_cast<std::uint64_t>(message.type);
-    transfer.microbatch = message.perToken == 0 ? 0 : action.microbatch; // it decides the bytes
-    transfer.step = message.perToken == 0 ? 0 : action.step;
-    transfers.push_back(transfer);
-  }
-  return XXH3_64bits(transfers.data(), transfers.size() * sizeof(Transfer));
+Transfer transferOf(const plan::Stretch &stretch, const plan::Action &action,
+                    std::uint32_t iteration) {
+  const plan::Loop *steps = stretch.steps;
+  return {.opcode = commonOpcode(action),
+          .loop = steps ? steps->id + std::uint64_t(1) : 0,
+          .trips = steps ? steps->trips : 0,
+          .period = steps ? steps->period : 0,
+          .start = steps ? steps->start : 0,
+          .time = stretch.start - (steps ? steps->start : 0) +
+                  std::int64_t(iteration) * stretch.period + action.time,
+          .microbatch = action.microbatch + std::uint64_t(action.step) * iteration};
+}
+
+/// By end (Ends.h).
+std::vector<Stream> streamsOf(const plan::Plan &plan, const plan::Program &program) {
+  const std::vector<std::uint32_t> ends = endsOfLanes(program);
+  std::vector<Stream> streams;
+  for (std::size_t lane = 0; lane < ends.size(); ++lane)
+    if (ends[lane] != kNoEnd)
+      streams.push_back(streamOf(plan, program.lanes[lane]));
+  for (const plan::Stretch &stretch : plan::stretchesOf(program))
+    for (std::uint32_t iteration = 0; iteration < stretch.trips; ++iteration)
+      for (std::uint32_t index = stretch.begin; index < stretch.end; ++index) {
+        const plan::Action &action = program.actions[index];
+        const std::uint32_t end = ends[action.lane];
+        if (end == kNoEnd)
+          continue;
+        Transfer transfer = transferOf(stretch, action, iteration);
+        if (streams[end].perToken == 0)
+          transfer.microbatch = 0; // it does not decide the bytes
+        streams[end].transfers.push_back(transfer);
+      }
+  return streams;
 }
 
 bool isSource(const RankEnds &ends, const End &end) {
@@ -83,12 +96,9 @@ bool isDestination(const RankEnds &ends, const End &end) {
 } // namespace
 
 std::vector<Claim> claimsOf(const plan::Plan &plan, std::uint32_t rank, plan::Hash128 planId) {
-  const plan::Program &program = *plan::programOf(plan, rank);
-  const std::vector<std::uint32_t> ends = endsOfLanes(program);
   std::vector<Claim> claims;
-  for (std::uint32_t lane = 0; lane < program.lanes.size(); ++lane)
-    if (ends[lane] != kNoEnd)
-      claims.push_back({.planId = planId, .stream = hashOf(plan, program, lane), .rank = rank});
+  for (const Stream &stream : streamsOf(plan, *plan::programOf(plan, rank)))
+    claims.push_back({.planId = planId, .stream = stream.hash(), .rank = rank});
   return claims;
 }
 

@@ -27,7 +27,8 @@ struct Claim {
   bool operator==(const Claim &) const = default;
 };
 
-/// By end (Ends.h).
+/// By end (Ends.h). A loop over microbatches counts as what it unrolls to, so that an end that has
+/// one agrees with an end that has none. The plan has passed plan::checkRankPlan.
 std::vector<Claim> claimsOf(const plan::Plan &plan, std::uint32_t rank, plan::Hash128 planId);
 
 class Agreement {

@@ -52,7 +52,7 @@ TEST_F(GlooStart, AnotherPlanIsRefusedByName) {
 TEST_F(GlooStart, ARankThatNeverComesIsNamed) {
   const Status status = start(0, "plan A", 100ms);
   EXPECT_EQ(status.code(), StatusCode::RankFailed);
-  EXPECT_THAT(status.message(), HasSubstr("rank 1 did not connect to rank 0 within 0.1 s"));
+  EXPECT_THAT(status.message(), HasSubstr("rank 1 did not connect to rank 0: "));
 }
 
 } // namespace

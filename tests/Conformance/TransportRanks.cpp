@@ -1,5 +1,6 @@
 #include "tests/Conformance/TransportRanks.h"
 
+#include <barrier>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -49,6 +50,8 @@ void runLocal(const Setting &setting, const std::function<void(Rank &)> &body) {
 void runGloo(const Setting &setting, const std::function<void(Rank &)> &body) {
   const TemporaryFolder store;
   plan::Plan noRounds;
+  // A rank that leaves as soon as it has met its peers would break off the meeting of the others.
+  std::barrier allHaveMet(static_cast<std::ptrdiff_t>(setting.ends.size()));
   runThreads(setting.ends.size(), [&](std::uint32_t index) {
     const GlooRendezvous rendezvous{.store = store.path,
                                     .planId = "the same",
@@ -56,6 +59,7 @@ void runGloo(const Setting &setting, const std::function<void(Rank &)> &body) {
                                     .connectLimit = std::chrono::seconds(20),
                                     .limit = setting.limit};
     StatusOr<std::unique_ptr<Transport>> transport = connectGloo(setting.ends[index], rendezvous);
+    allHaveMet.arrive_and_wait();
     ASSERT_TRUE(transport.ok()) << transport.status().message();
     Rank rank{index, transport->get()};
     body(rank);
