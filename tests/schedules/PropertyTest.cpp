@@ -22,12 +22,16 @@ std::string named(const Order &order, ScheduleShape shape) {
 
 // Calls `visit` for ranks 1 to 16, chunks 1 to 4 and a sample of microbatches 1 to 64.
 template <typename Visit> void forSampledShapes(Visit visit) {
+  for (int ranks = 1; ranks <= 16; ++ranks)
+    for (int chunks = 1; chunks <= 4; ++chunks)
+      for (int microbatches = 1; microbatches <= 64;
+           microbatches += 1 + microbatches / 4 + (ranks + chunks) % 3)
+        visit(ScheduleShape{ranks, microbatches, chunks});
+}
+
+template <typename Visit> void forSampledShapesOfEachOrder(Visit visit) {
   for (const Order &order : allOrders())
-    for (int ranks = 1; ranks <= 16; ++ranks)
-      for (int chunks = 1; chunks <= 4; ++chunks)
-        for (int microbatches = 1; microbatches <= 64;
-             microbatches += 1 + microbatches / 4 + (ranks + chunks) % 3)
-          visit(order, ScheduleShape{ranks, microbatches, chunks});
+    forSampledShapes([&](ScheduleShape shape) { visit(order, shape); });
 }
 
 // A judge that shares nothing with makers and simulator: collects what each rank runs, then runs it
@@ -132,7 +136,7 @@ private:
 
 TEST(Property, AcceptedShapesGiveLegalOrders) {
   int legal = 0;
-  forSampledShapes([&](const Order &order, ScheduleShape shape) {
+  forSampledShapesOfEachOrder([&](const Order &order, ScheduleShape shape) {
     if (check(order, shape))
       return;
     const Schedule built = order.build(shape);
@@ -145,7 +149,7 @@ TEST(Property, AcceptedShapesGiveLegalOrders) {
 
 TEST(Property, RefusedShapesComeWithAcceptedOnes) {
   int refused = 0;
-  forSampledShapes([&](const Order &order, ScheduleShape shape) {
+  forSampledShapesOfEachOrder([&](const Order &order, ScheduleShape shape) {
     const std::optional<OrderProblem> problem = check(order, shape);
     if (!problem)
       return;
@@ -186,41 +190,87 @@ TEST(Property, NearestStaysWithinTheLimits) {
   }
 }
 
-// Formulas of the table, F = I = W = 1, B = 2 per stage.
-TEST(Property, BubblesAndPeaksFollowTheFormulas) {
-  forSampledShapes([&](const Order &order, ScheduleShape shape) {
-    const auto [ranks, microbatches, chunks] = shape;
+// What the table says about makespan and activations in words, as numbers for F = I = W = 1,
+// B = 2 per stage. Nothing where it says nothing.
+struct Formula {
+  std::string_view order;
+  std::optional<int> (*makespan)(ScheduleShape);
+  std::optional<int> (*peak)(ScheduleShape);
+  bool sameOnEveryRank = false; // the peak, from as many microbatches as ranks on
+};
+
+int busy(ScheduleShape shape) { return 3 * shape.microbatches * shape.chunks; }
+
+std::optional<int> withBubbleOfOnePass(ScheduleShape shape) {
+  return busy(shape) + 3 * (shape.ranks - 1);
+}
+
+std::optional<int> interleavedMakespan(ScheduleShape shape) {
+  return shape.microbatches % shape.ranks == 0 ? withBubbleOfOnePass(shape) : std::nullopt;
+}
+
+std::optional<int> interleavedPeak(ScheduleShape shape) {
+  const auto [ranks, microbatches, chunks] = shape;
+  const int round = microbatches / std::max(1, microbatches / ranks);
+  return std::min(2 * (ranks - 1) + (chunks - 1) * round + 1, chunks * microbatches);
+}
+
+std::optional<int> zeroBubbleMakespan(ScheduleShape shape) {
+  if (shape.microbatches < shape.ranks)
+    return std::nullopt;
+  return busy(shape) + shape.ranks - 1;
+}
+
+std::optional<int> allMicrobatches(ScheduleShape shape) { return shape.microbatches; }
+
+std::optional<int> asManyAsRanks(ScheduleShape shape) {
+  return std::min(shape.ranks, shape.microbatches);
+}
+
+constexpr Formula kFormulas[] = {
+    {"gpipe", withBubbleOfOnePass, allMicrobatches, /*sameOnEveryRank=*/true},
+    {"1f1b", withBubbleOfOnePass, asManyAsRanks},
+    {"interleaved", interleavedMakespan, interleavedPeak},
+    {"zb-h1", zeroBubbleMakespan, asManyAsRanks, /*sameOnEveryRank=*/true},
+};
+
+class Formulas : public testing::TestWithParam<Order> {};
+
+TEST_P(Formulas, BubblesAndPeaksFollowThem) {
+  const Order &order = GetParam();
+  const auto formula =
+      std::find_if(std::begin(kFormulas), std::end(kFormulas),
+                   [&](const Formula &candidate) { return candidate.order == order.name; });
+  if (formula == std::end(kFormulas))
+    GTEST_SKIP() << "no row of kFormulas says what `" << order.name << "` costs";
+  forSampledShapes([&](ScheduleShape shape) {
     if (check(order, shape))
       return;
     const UnitTimes times = simulate(order.build(shape));
-    const int busy = 3 * microbatches * chunks;
-    const int peak = *std::max_element(times.peakLive.begin(), times.peakLive.end());
+    const auto [least, most] = std::minmax_element(times.peakLive.begin(), times.peakLive.end());
     const std::string where = named(order, shape);
-    if (order.name == "gpipe" || order.name == "1f1b") {
-      EXPECT_EQ(times.makespan, busy + 3 * (ranks - 1)) << where;
-      EXPECT_EQ(peak, order.name == "gpipe" ? microbatches : std::min(ranks, microbatches))
-          << where;
-    } else if (order.name == "interleaved") {
-      const int round = microbatches / std::max(1, microbatches / ranks);
-      EXPECT_EQ(peak, std::min(2 * (ranks - 1) + (chunks - 1) * round + 1, chunks * microbatches))
-          << where;
-      if (microbatches % ranks == 0) {
-        EXPECT_EQ(times.makespan, busy + 3 * (ranks - 1)) << where;
-      }
-    } else if (microbatches >= ranks) {
-      EXPECT_EQ(times.makespan, busy + ranks - 1) << where;
-      for (const int live : times.peakLive)
-        EXPECT_EQ(live, ranks) << where;
-    } else {
-      EXPECT_EQ(peak, microbatches) << where;
+    EXPECT_EQ(times.makespan, formula->makespan(shape).value_or(times.makespan)) << where;
+    EXPECT_EQ(*most, formula->peak(shape).value_or(*most)) << where;
+    if (formula->sameOnEveryRank && shape.microbatches >= shape.ranks) {
+      EXPECT_EQ(*least, *most) << where;
     }
   });
 }
 
+INSTANTIATE_TEST_SUITE_P(Property, Formulas, testing::ValuesIn(allOrders()),
+                         [](const auto &instance) {
+                           std::string letters;
+                           for (const char c : instance.param.name)
+                             letters += c == '-' ? '_' : c;
+                           return letters;
+                         });
+
 TEST(Property, LargestShapesAreBuilt) {
   for (const Order &order : allOrders()) {
-    const ScheduleShape shape = shapeFor(order, kMaxRanks, 64);
-    ASSERT_EQ(check(order, shape), std::nullopt);
+    ScheduleShape shape = shapeFor(order, kMaxRanks, 64);
+    if (const std::optional<OrderProblem> problem = check(order, shape))
+      shape = problem->nearest.at(0);
+    ASSERT_EQ(check(order, shape), std::nullopt) << order.name;
     EXPECT_EQ(order.build(shape).rows.size(), static_cast<std::size_t>(kMaxRanks));
   }
 }
