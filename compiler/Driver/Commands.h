@@ -13,10 +13,10 @@ namespace vime {
 /// vimec JOB.yaml -o PLAN.bin
 struct CompileArguments {
   std::string job;
-  std::string plan;         // where to write; empty only with stopAfter
-  std::string stopAfter;    // a phase: print its IR instead of writing a plan
-  std::string dumpPhases;   // a directory
-  bool timing = false;      // seconds of each part to stderr
+  std::string plan;       // where to write; empty only with stopAfter
+  std::string stopAfter;  // a phase: print its IR instead of writing a plan
+  std::string dumpPhases; // a directory
+  bool timing = false;    // seconds of each part to stderr
 };
 int runCompile(const CompileArguments &arguments, const OutputOptions &output);
 
@@ -33,15 +33,18 @@ struct ShowArguments {
 };
 int runShow(const ShowArguments &arguments, const OutputOptions &output);
 
-/// vimec order NAME --ranks N --microbatches M [--chunks V] [--format=timeline|grid|csv]
+/// vimec order NAME --ranks N --microbatches M [--chunks V] [--format=grid|rows|csv]
 struct OrderArguments {
   std::string name;
   int ranks = 0;
   int microbatches = 0;
   std::optional<int> chunks;
-  std::string format = "timeline";
+  std::string format = "grid";
 };
 int runOrder(const OrderArguments &arguments, const OutputOptions &output);
+
+/// A line for each order that `runOrder` knows: name, what it is, what it needs.
+std::string orderTable();
 
 /// The version that plans carry.
 std::string compilerVersion();

@@ -48,9 +48,9 @@ std::string successLine(const plan::Plan &plan, const std::string &file) {
       peakRank = rank;
     }
   }
-  return fmt::format("{}: {} ranks, {}, {} actions, bubble {:.1f}% (unit cost), peak {} on rank {}", file,
-                     plan.mesh.ranks(), plan.schedule, actions, 100 * plan.predictions.bubble, bytesInWords(peak),
-                     peakRank);
+  return fmt::format("{}: {} ranks, {}, {} actions, bubble {:.1f}% (unit cost), peak {} on rank {}",
+                     file, plan.mesh.ranks(), plan.schedule, actions, 100 * plan.predictions.bubble,
+                     bytesInWords(peak), peakRank);
 }
 
 std::vector<std::string_view> provedLabels() {
@@ -88,13 +88,15 @@ int runCompile(const CompileArguments &arguments, const OutputOptions &output) {
     watch.tell(part.part, part.seconds);
   watch.lap("phases");
   if (!compiled.internalError.empty())
-    return reportFailure(Status(StatusCode::Internal, "internal error: " + compiled.internalError), output);
+    return reportFailure(Status(StatusCode::Internal, "internal error: " + compiled.internalError),
+                         output);
   if (!compiled.fileError.empty())
     return reportFailure(Status(StatusCode::File, compiled.fileError), output);
   if (!compiles)
     return reportFindings(findings, sources, output);
   if (!arguments.stopAfter.empty()) {
-    const Status written = writeText(arguments.plan.empty() ? "-" : arguments.plan, compiled.stoppedText);
+    const Status written =
+        writeText(arguments.plan.empty() ? "-" : arguments.plan, compiled.stoppedText);
     return written.ok() ? 0 : reportFailure(written, output);
   }
   if (const Status written = plan::writePlan(*compiled.plan, arguments.plan); !written.ok())
@@ -103,7 +105,8 @@ int runCompile(const CompileArguments &arguments, const OutputOptions &output) {
   if (output.json)
     std::cout << summaryJson(*compiled.plan, provedLabels()) << "\n";
   else
-    std::cerr << fmt::format("{}\n  proved: {}\n  run: vime-exec {}\n", successLine(*compiled.plan, arguments.plan),
+    std::cerr << fmt::format("{}\n  proved: {}\n  run: vime-exec {}\n",
+                             successLine(*compiled.plan, arguments.plan),
                              fmt::join(provedLabels(), " "), arguments.plan);
   return 0;
 }

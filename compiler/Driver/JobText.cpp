@@ -20,11 +20,13 @@ std::optional<TextFacts> readTextFacts(const Job &job, Findings &findings) {
   // A sample is a window of the text: its tokens, and one byte more for the last label.
   const std::uint64_t window = std::uint64_t{job.data.sequence.value} + 1;
   const std::uint64_t samples = fingerprint->bytes / window;
-  const std::uint64_t needed = std::uint64_t{job.pipeline.microbatches.value} * job.pipeline.samples.value;
+  const std::uint64_t needed =
+      std::uint64_t{job.pipeline.microbatches.value} * job.pipeline.samples.value;
   if (samples < needed) {
     findings
         .error(Rule::J, number(JobCode::TextTooShort),
-               fmt::format("text `{}` is too short: its {} bytes hold {} samples of {} tokens, a step needs {}",
+               fmt::format("text `{}` is too short: its {} bytes hold {} samples of {} tokens, a "
+                           "step needs {}",
                            text.value, fingerprint->bytes, samples, window - 1, needed))
         .at(text.span)
         .withHelp(fmt::format("{} bytes are enough for one step", needed * window));

@@ -9,7 +9,8 @@
 
 namespace vime {
 
-/// Reads the whole text once for its fingerprint; nothing, and a finding, if a plan cannot be made for it.
+/// Reads the whole text once for its fingerprint; nothing, and a finding, if a plan cannot be made
+/// for it.
 std::optional<TextFacts> readTextFacts(const Job &job, Findings &findings);
 
 } // namespace vime

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <iostream>
 
 #include "compiler/Driver/Commands.h"
@@ -6,6 +7,7 @@
 #include "schedules/Registry.h"
 
 namespace vime {
+
 namespace {
 
 std::string listOfNames() {
@@ -17,15 +19,24 @@ std::string listOfNames() {
 
 } // namespace
 
+std::string orderTable() {
+  std::string table;
+  for (const Order &order : allOrders())
+    table += fmt::format("  {:<12} {}; {}\n", order.name, order.summary, order.needs);
+  return table;
+}
+
 int runOrder(const OrderArguments &arguments, const OutputOptions &output) {
   const Order *order = findOrder(arguments.name);
   if (order == nullptr) {
     const auto nearest = nearestOrderName(arguments.name);
-    return reportFailure(Status(StatusCode::InvalidInput, "unknown order `" + arguments.name + "`"), output,
-                         nearest ? "did you mean `" + std::string(*nearest) + "`? known are " + listOfNames()
-                                 : "known are " + listOfNames());
+    return reportFailure(
+        Status(StatusCode::InvalidInput, "unknown order `" + arguments.name + "`"), output,
+        nearest ? "did you mean `" + std::string(*nearest) + "`? known are " + listOfNames()
+                : "known are " + listOfNames());
   }
-  const ScheduleShape shape = shapeFor(*order, arguments.ranks, arguments.microbatches, arguments.chunks);
+  const ScheduleShape shape =
+      shapeFor(*order, arguments.ranks, arguments.microbatches, arguments.chunks);
   if (const auto problem = check(*order, shape))
     return reportFailure(Status(StatusCode::InvalidInput, problem->message), output, problem->help);
   const Schedule schedule = order->build(shape);
@@ -33,7 +44,7 @@ int runOrder(const OrderArguments &arguments, const OutputOptions &output) {
     std::cout << toJson(*order, shape, schedule);
   else if (arguments.format == "csv")
     std::cout << toCsv(schedule);
-  else if (arguments.format == "grid")
+  else if (arguments.format == "rows")
     std::cout << toGrid(schedule);
   else
     std::cout << toTimeline(schedule);

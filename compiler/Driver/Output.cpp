@@ -12,12 +12,14 @@
 
 namespace vime {
 
-int reportFindings(const Findings &findings, SourceCache &sources, const OutputOptions &output) {
+int reportFindings(const Findings &findings, SourceCache &sources, const OutputOptions &output,
+                   StatusCode code) {
   if (output.json)
     std::cout << renderJson(findings, sources) << "\n";
   else if (findings.any())
-    std::cerr << renderText(findings, sources, isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr);
-  return findings.any() ? static_cast<int>(StatusCode::InvalidInput) : 0;
+    std::cerr << renderText(findings, sources,
+                            isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr);
+  return findings.any() ? static_cast<int>(code) : 0;
 }
 
 int reportFailure(const Status &status, const OutputOptions &output, const std::string &help) {

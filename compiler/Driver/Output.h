@@ -1,4 +1,5 @@
-// Output: how every verb of vimec speaks. Data to stdout, everything else to stderr, findings in one manner.
+// Output: how every verb of vimec speaks. Data to stdout, everything else to stderr, findings in
+// one manner.
 #pragma once
 
 #include <string>
@@ -14,8 +15,10 @@ struct OutputOptions {
   bool json = false; // results and findings as JSON
 };
 
-/// Prints the findings, as text to stderr or as one JSON object to stdout; returns the exit code: 1 if there are any.
-int reportFindings(const Findings &findings, SourceCache &sources, const OutputOptions &output);
+/// Prints the findings, as text to stderr or as one JSON object to stdout; returns the exit code:
+/// that of `code` if there are any.
+int reportFindings(const Findings &findings, SourceCache &sources, const OutputOptions &output,
+                   StatusCode code = StatusCode::InvalidInput);
 
 /// `error: …` and, if there is one, `help: …`; returns the status's exit code.
 int reportFailure(const Status &status, const OutputOptions &output, const std::string &help = {});
