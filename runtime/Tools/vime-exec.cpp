@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "runtime/Exec/CheckRun.h"
 #include "runtime/Exec/InterruptSignals.h"
@@ -44,11 +45,11 @@ std::optional<int> parse(int count, char **values, Arguments &arguments) {
   app.add_option("plan", arguments.plan, "plan to run, written by `vimec`")
       ->required()
       ->type_name("plan.bin");
-  app.add_option("--transport", arguments.transport,
-                 "how ranks exchange messages: `local` or `gloo`")
-      ->check(CLI::IsMember({"local", "gloo"}))
-      ->type_name("NAME")
-      ->capture_default_str();
+  CLI::Option *transport = app.add_option("--transport", arguments.transport,
+                                          "how ranks exchange messages: `local` or `gloo`")
+                               ->check(CLI::IsMember({"local", "gloo"}))
+                               ->type_name("NAME")
+                               ->capture_default_str();
   app.add_option("--base", arguments.base, "folder that the job's relative paths refer to")
       ->type_name("DIR")
       ->capture_default_str();
@@ -57,9 +58,12 @@ std::optional<int> parse(int count, char **values, Arguments &arguments) {
       ->check(CLI::IsMember({"auto", "avx2", "avx512"}))
       ->type_name("NAME")
       ->capture_default_str();
-  app.add_flag("--json", arguments.json, "print the summary as JSON to standard output");
+  CLI::Option *json = app.add_flag("--json", arguments.json,
+                                   "print the summary, or the error, as JSON to standard output");
   app.add_flag("--quiet", arguments.quiet, "show no progress");
-  app.add_flag("--check", arguments.check, "only check whether the plan can run here");
+  app.add_flag("--check", arguments.check, "only check whether the plan can run here")
+      ->excludes(json)
+      ->excludes(transport);
   try {
     app.parse(count, values);
   } catch (const CLI::ParseError &error) {
@@ -68,8 +72,15 @@ std::optional<int> parse(int count, char **values, Arguments &arguments) {
   return std::nullopt;
 }
 
-/// `error: …`, and what follows in the message as notes of it.
-int fail(const Status &status) {
+/// `error: …`, and what follows in the message as notes of it. With `--json` an object too.
+int fail(const Status &status, const Arguments &arguments) {
+  if (arguments.json) {
+    using nlohmann::ordered_json;
+    const ordered_json failure{{"error", status.message()}, {"code", status.exitCode()}};
+    // A file name need not be UTF-8; JSON must be.
+    fmt::print("{}\n", failure.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+    std::fflush(stdout); // the process may end without a farewell
+  }
   std::string text = status.message();
   for (std::size_t line = text.find('\n'); line != std::string::npos;
        line = text.find('\n', line + 1))
@@ -83,8 +94,9 @@ bool startedElsewhere() {
 }
 
 int check(const plan::Plan &plan, const Arguments &arguments) {
-  if (Status status = checkRun(plan, {.base = arguments.base, .isa = parseIsa(arguments.isa)}); !status.ok())
-    return fail(status);
+  if (Status status = checkRun(plan, {.base = arguments.base, .isa = parseIsa(arguments.isa)});
+      !status.ok())
+    return fail(status, arguments);
   if (!arguments.quiet)
     fmt::print("`{}` can run here: {} ranks, {} steps\n", arguments.plan, plan.mesh.ranks(),
                plan.run.steps);
@@ -93,10 +105,11 @@ int check(const plan::Plan &plan, const Arguments &arguments) {
 
 int run(const plan::Plan &plan, const Arguments &arguments, char **values) {
   const InterruptSignals signals;
-  const RunOptions options{.base = arguments.base,
-                           .isa = parseIsa(arguments.isa),
-                           .interrupts = signals.descriptor(),
-                           .abandon = [](const Status &status) { std::_Exit(fail(status)); }};
+  const RunOptions options{
+      .base = arguments.base,
+      .isa = parseIsa(arguments.isa),
+      .interrupts = signals.descriptor(),
+      .abandon = [&](const Status &status) { std::_Exit(fail(status, arguments)); }};
   Progress progress(plan, arguments.transport, pathFrom(arguments.base, plan.run.exportTo),
                     arguments.quiet ? Progress::Style::Silent : Progress::styleFor(stderr), stderr);
   const Status status = arguments.transport == "gloo"
@@ -104,7 +117,7 @@ int run(const plan::Plan &plan, const Arguments &arguments, char **values) {
                             : runLocal(plan, plan::planId(plan), options, progress);
   progress.close();
   if (!status.ok())
-    return fail(status);
+    return fail(status, arguments);
   if (arguments.json)
     fmt::print("{}", jsonOf(progress.result()));
   else if (!arguments.quiet)
@@ -123,10 +136,11 @@ int mainOf(int count, char **values) {
     return fail(
         Status(StatusCode::Usage,
                "joining ranks that another program starts is not there yet\nhelp: unset `RANK` to "
-               "start all ranks here"));
+               "start all ranks here"),
+        arguments);
   const StatusOr<plan::Plan> plan = plan::readPlan(arguments.plan);
   if (!plan.ok())
-    return fail(plan.status());
+    return fail(plan.status(), arguments);
   return arguments.check ? check(*plan, arguments) : run(*plan, arguments, values);
 }
 
