@@ -22,7 +22,7 @@ INSIDE = [
     ("runtime/Plan/",       CONTRACTS),
     ("runtime/ModelSpec/",  ["runtime/Base/", "kernels/DataType.h", "kernels/Workspace.h"]),
     ("runtime/",            ["kernels/"]),
-    ("kernels/",            ["runtime/Base/"]),
+    ("kernels/",            []),
     ("tests/",              ["schedules/", "dialects/", "compiler/", "runtime/", "kernels/"]),
 ]
 
