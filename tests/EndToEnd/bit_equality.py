@@ -1,6 +1,6 @@
 """Every order, number of ranks and transport trains to the same bits.
 
-    bit_equality.py FOLDER_OF_BINARIES [--quick]
+    bit_equality.py FOLDER_OF_BINARIES
 
 Losses and gradient norms of 20 steps and every exported parameter are compared bit for bit with one rank under GPipe.
 """
@@ -14,7 +14,19 @@ import vime
 
 ORDERS = [("gpipe", None), ("1f1b", None), ("interleaved", 2), ("zb-h1", None)]
 RANKS = [1, 2, 4]
-RUNS = [("local", "avx512"), ("gloo", "avx512"), ("local", "avx2")]
+RUNS = [("local", "avx2"), ("gloo", "avx2"), ("local", "avx512"), ("gloo", "avx512")]
+MACHINE = pathlib.Path("/proc/cpuinfo")
+
+
+def runs(schedule, has_avx512):
+    """Transports and instructions under which an order is trained: gloo with the instructions that are not the default
+    of the machine for one order alone."""
+    for transport, isa in RUNS:
+        if isa == "avx512" and not has_avx512:
+            continue
+        if (transport, isa) == ("gloo", "avx2") and has_avx512 and schedule != "1f1b":
+            continue
+        yield transport, isa
 
 
 def result(tools, schedule, chunks, ranks, *options):
@@ -37,29 +49,29 @@ def differences(reference, other):
 
 def main():
     binaries = pathlib.Path(sys.argv[1]).resolve()
-    has_avx512 = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
+    has_avx512 = "avx512f" in MACHINE.read_text()
+    if not has_avx512:
+        print("no AVX-512 here: the comparison of the two builds is left out", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         tools = vime.Tools(binaries, folder)
         vime.corpus(tools.folder)
         reference = result(tools, "gpipe", None, 1, "--isa", "avx2")
         losses = [loss for loss, _ in reference[0]]
         assert len(losses) == 20 and losses[-1] < losses[0] - 0.3, f"the loss does not fall: {losses}"
-        failures, runs = 0, 0
+        failures, count = 0, 0
         for schedule, chunks in ORDERS:
             for ranks in RANKS:
-                for transport, isa in RUNS:
-                    if isa == "avx512" and not has_avx512:
-                        isa = "avx2"
+                for transport, isa in runs(schedule, has_avx512):
                     found = result(tools, schedule, chunks, ranks, "--transport", transport, "--isa", isa)
                     wrong = list(differences(reference, found))
-                    runs += 1
+                    count += 1
                     failures += bool(wrong)
                     print(f"{schedule:12} {ranks} ranks  {transport:6} {isa:7} "
                           + ("bit-equal" if not wrong else f"DIFFERS: {wrong[0]} and {len(wrong) - 1} more"), flush=True)
         again = result(tools, "1f1b", None, 4)
         repeats = not list(differences(reference, again))
         print("repeated run bit-equal" if repeats else "a repeated run DIFFERS")
-    print(f"{runs - failures} of {runs} runs bit-equal to one rank under gpipe, loss {losses[0]:.4f} to {losses[-1]:.4f}")
+    print(f"{count - failures} of {count} runs bit-equal to one rank under gpipe, loss {losses[0]:.4f} to {losses[-1]:.4f}")
     sys.exit(1 if failures or not repeats else 0)
 
 
