@@ -6,11 +6,15 @@
 #include <fmt/format.h>
 
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Loops.h"
 #include "runtime/Plan/Names.h"
 #include "runtime/Plan/OperandRules.h"
 
 namespace vime::plan {
 namespace {
+
+/// All iterations of its loops over microbatches counted: who unrolls them comes to an end.
+constexpr std::uint64_t kMostInStep = std::uint64_t{1} << 26;
 
 /// Signatures by opcode: the search through the table is too slow for every action.
 class SignatureIndex {
@@ -57,8 +61,14 @@ private:
 
   Status checkLanes() const;
   const char *problemOf(const Lane &lane) const;
+  Status refuseLoop(const Loop &loop, const char *problem) const {
+    return unacceptable(fmt::format("rank {}: loop {} {}", coordinate, loop.id, problem));
+  }
   Status checkLoops() const;
+  static std::int64_t endOf(const Loop &loop);
   Status checkActions() const;
+  Status checkAction(std::uint32_t action, std::uint32_t trips, const SignatureIndex &signatures,
+                     const OperandRules &rules) const;
   const char *problemOf(const Action &action, const Signature &signature,
                         std::uint32_t trips) const;
   const char *problemOfWaits(const Action &action) const;
@@ -112,47 +122,69 @@ const char *ProgramCheck::problemOf(const Lane &lane) const {
 }
 
 Status ProgramCheck::checkLoops() const {
-  std::uint32_t before = 0;
-  std::int64_t time = 0;
   std::set<std::uint32_t> ids;
+  for (const Loop &loop : program.loops)
+    if (!ids.insert(loop.id).second)
+      return refuseLoop(loop, "does not fit its program");
+  if (const auto misfit = findLoopMisfit(program))
+    return refuseLoop(*misfit->loop, misfit->problem);
+  const Loop *outer = nullptr;
+  std::int64_t time = 0, timeInside = 0; // where the loop before ends
   for (const Loop &loop : program.loops) {
-    std::int64_t length = 0, end = 0;
-    if (loop.begin < before || loop.end <= loop.begin || loop.end > program.actions.size() ||
-        loop.trips < 1 || !ids.insert(loop.id).second)
-      return unacceptable(
-          fmt::format("rank {}: loop {} does not fit its program", coordinate, loop.id));
-    if (loop.start < time || loop.period < 1 ||
-        __builtin_mul_overflow(loop.period, loop.trips, &length) ||
-        __builtin_add_overflow(loop.start, length, &end) || end > std::int64_t{1} << 62)
-      return unacceptable(
-          fmt::format("rank {}: loop {} has no place on the clock", coordinate, loop.id));
-    before = loop.end;
-    time = end;
+    const bool isInner = outer && loop.begin < outer->end;
+    std::int64_t &before = isInner ? timeInside : time;
+    const std::int64_t end = endOf(loop);
+    if (loop.start < before || end < 0)
+      return refuseLoop(loop, "has no place on the clock");
+    if (isInner && loop.trips > plan.data.microbatches)
+      return refuseLoop(loop, "runs more often than a step has microbatches");
+    before = end;
+    if (!isInner) {
+      outer = &loop;
+      timeInside = 0;
+    }
   }
   return Status();
 }
 
+/// From the start of its parent's iteration; negative if time does not pass or passes too far.
+std::int64_t ProgramCheck::endOf(const Loop &loop) {
+  constexpr std::int64_t kFarthest = std::int64_t{1} << 60; // sums over nested loops do not overflow
+  std::int64_t length = 0, end = 0;
+  const bool fits = loop.period >= 1 &&
+                    !__builtin_mul_overflow(loop.period, loop.trips, &length) &&
+                    !__builtin_add_overflow(loop.start, length, &end) && end <= kFarthest;
+  return fits ? end : -1;
+}
+
 Status ProgramCheck::checkActions() const {
-  const SignatureIndex index;
+  const SignatureIndex signatures;
   const OperandRules rules(plan, coordinate, mostTensors);
-  auto loop = program.loops.begin();
-  for (std::uint32_t action = 0; action < program.actions.size(); ++action) {
-    while (loop != program.loops.end() && action >= loop->end)
-      ++loop;
-    const bool inside = loop != program.loops.end() && action >= loop->begin;
-    const Action &fields = program.actions[action];
-    const Signature *signature = index.find(fields.opcode);
-    if (!signature)
-      return unacceptable(
-          fmt::format("rank {}: action {} has opcode {:#06x}, which this program does not know",
-                      coordinate, action, fields.opcode));
-    if (const char *problem = problemOf(fields, *signature, inside ? loop->trips : 1))
-      return refuseAction(action, problem);
-    const OperandRuleList &list = rules.of(*signature, fields.lane, fields.stage);
-    if (Status status = checkOperands(action, *signature, list); !status.ok())
-      return status;
+  std::uint64_t inStep = 0;
+  for (const Stretch &stretch : stretchesOf(program)) {
+    for (std::uint32_t action = stretch.begin; action < stretch.end; ++action)
+      if (Status status = checkAction(action, stretch.trips, signatures, rules); !status.ok())
+        return status;
+    inStep += std::uint64_t{stretch.trips} * (stretch.end - stretch.begin);
+    if (inStep > kMostInStep)
+      return unacceptable(fmt::format("rank {}: a step has more than {} actions", coordinate,
+                                      kMostInStep));
   }
   return Status();
+}
+
+Status ProgramCheck::checkAction(std::uint32_t action, std::uint32_t trips,
+                                 const SignatureIndex &signatures,
+                                 const OperandRules &rules) const {
+  const Action &fields = program.actions[action];
+  const Signature *signature = signatures.find(fields.opcode);
+  if (!signature)
+    return unacceptable(
+        fmt::format("rank {}: action {} has opcode {:#06x}, which this program does not know",
+                    coordinate, action, fields.opcode));
+  if (const char *problem = problemOf(fields, *signature, trips))
+    return refuseAction(action, problem);
+  return checkOperands(action, *signature, rules.of(*signature, fields.lane, fields.stage));
 }
 
 const char *ProgramCheck::problemOf(const Action &action, const Signature &signature,

@@ -83,9 +83,15 @@ struct Lane {
 
 // ---- programs and layouts -----------------------------------------------------------------------
 
-/// Actions [begin, end) run `trips` times. Time of an action inside: start + iteration * period +
-/// base; the segment behind the loop starts at start + trips * period. Loops with the same id take
-/// part together on all ranks.
+/// Actions [begin, end) run `trips` times. Loops with the same id take part together on all ranks.
+///
+/// Loops form a tree, at most two deep: a loop over steps, and in it loops over microbatches. An
+/// inner loop's range lies inside its parent's; its `start` counts from the start of its parent's
+/// iteration, that of an outermost loop from the start of the program. Time of an action inside:
+/// start + iteration * period + base, of nested loops the sum of both. What stands behind a loop
+/// has bases that count from its start + trips * period, within the same parent.
+/// `Action::microbatch` and `step` go by the iteration of the innermost loop; a loop that holds
+/// another one advances no microbatches itself.
 struct Loop {
   std::uint32_t id = 0;
   std::uint32_t begin = 0;
@@ -107,7 +113,7 @@ struct Program {
   std::vector<Lane> lanes; // at most Wait::kMaxLanes; lane 0 is `compute`
   std::vector<Action> actions;
   std::vector<std::uint32_t> operands; // buffer indices in the layout, or kNoBuffer
-  std::vector<Loop> loops;             // ascending, disjoint
+  std::vector<Loop> loops;             // ascending by begin, parents before children
   std::vector<LocalStage> stages;
   bool operator==(const Program &) const = default;
 };

@@ -1,0 +1,42 @@
+// Loops: the tree that a program's loop table makes, and the program cut at its edges.
+//
+//   if (auto misfit = findLoopMisfit(program)) … misfit->loop->id, misfit->problem
+//   for (const Stretch &stretch : stretchesOf(program))
+//     for (std::uint32_t iteration = 0; iteration < stretch.trips; ++iteration) … once in every step
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "runtime/Plan/Plan.h"
+
+namespace vime::plan {
+
+/// Steps, and in them microbatches.
+constexpr std::size_t kMaxLoopDepth = 2;
+
+/// A loop that has no place in the tree, and why.
+struct LoopMisfit {
+  const Loop *loop;
+  const char *problem; // "overlaps another one"
+};
+std::optional<LoopMisfit> findLoopMisfit(const Program &program);
+
+/// Actions [begin, end) between two edges of loops. They run `trips` times in a row, which is more
+/// than once in a loop over microbatches only; and that in every iteration of `steps`.
+struct Stretch {
+  std::uint32_t begin = 0, end = 0;
+  std::int64_t start = 0; // of their clock, in the first iteration of `steps`
+  std::uint32_t trips = 1;
+  std::int64_t period = 0;     // between two of the trips
+  const Loop *steps = nullptr; // the loop over steps around them
+  const Loop *loop = nullptr;  // the innermost one around them
+};
+
+/// All actions in their order; stretches outside of loops also where they are empty. The table must
+/// have no misfit and fit on the clock.
+std::vector<Stretch> stretchesOf(const Program &program);
+
+} // namespace vime::plan
