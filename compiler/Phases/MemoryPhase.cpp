@@ -1,4 +1,6 @@
 // Phase `memory`: layouts, operands and waits. Ops of actions are changed in place.
+#include <algorithm>
+
 #include "compiler/Lowering/LowerCommunication.h"
 #include "compiler/Lowering/PlanMemory.h"
 #include "compiler/Phases/JobIr.h"
@@ -30,6 +32,10 @@ struct MemoryPhase : PhasePass<MemoryPhase> {
       return refuse(op, "the plan has layouts already");
     if (!hasAProgramPerRank(plan, *job))
       return refuse(op, "the plan has not one program for each rank of the job");
+    if (!placesEveryStageOnce(plan))
+      return refuse(op, "the plan has not each stage on one rank");
+    if (!hasMicrobatchesOfJob(plan, *job))
+      return refuse(op, "the plan has an action of a microbatch that the job does not have");
     if (!planMemory(plan, capsOf(*job), job->pipeline.microbatches.value))
       return refuse(op, "an action needs more waits than it has room for");
     return ir::updatePlan(op, plan) || refuse(op, "planning memory left a program without form");
@@ -41,6 +47,20 @@ struct MemoryPhase : PhasePass<MemoryPhase> {
     return plan.mesh.pipeline == ranks && plan.mesh.ranks() == ranks &&
            plan.programs.size() == ranks && plan.programOf.size() == ranks &&
            plan.models.size() == 1 && plan.groups.size() == 4;
+  }
+  static bool placesEveryStageOnce(const plan::Plan &plan) {
+    std::vector<int> holders(plan.models[0].stages.size());
+    for (const plan::Program &program : plan.programs)
+      for (const plan::LocalStage &stage : program.stages)
+        ++holders[stage.stage]; // in range, as MLIR's verifier has seen
+    return std::all_of(holders.begin(), holders.end(), [](int ranks) { return ranks == 1; });
+  }
+  static bool hasMicrobatchesOfJob(const plan::Plan &plan, const Job &job) {
+    for (const plan::Program &program : plan.programs)
+      for (const plan::Action &action : program.actions)
+        if (action.microbatch >= job.pipeline.microbatches.value)
+          return false;
+    return true;
   }
 };
 

@@ -2,6 +2,9 @@
 // RUN: %vime-opt --vime-order --vime-comm %S/Inputs/job.mlir | %vime-opt --vime-memory | FileCheck %s --check-prefix=MEMORY
 // RUN: not %vime-opt --vime-comm %S/Inputs/job.mlir 2>&1 | FileCheck %s --check-prefix=EARLY
 // RUN: not %vime-opt --vime-memory %S/Inputs/job.mlir 2>&1 | FileCheck %s --check-prefix=EARLIER
+// RUN: %vime-opt --vime-order --vime-comm %S/Inputs/job.mlir | sed "s/microbatch 1 /microbatch 2 /" | not %vime-opt --vime-memory 2>&1 | FileCheck %s --check-prefix=THIRD
+// RUN: %vime-opt --vime-order --vime-comm --vime-memory %S/Inputs/job.mlir | not %vime-opt --vime-memory 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: %vime-opt --vime-order --vime-comm %S/Inputs/job.mlir | sed "s/model 0 stage 0/model 0 stage 1/" | not %vime-opt --vime-memory 2>&1 | FileCheck %s --check-prefix=STAGES
 // Phase comm: programs with transfers and times, without buffers and waits. Phase memory gives both.
 
 // CHECK-NOT:  sched.pipeline
@@ -21,3 +24,6 @@
 
 // EARLY: error: the module holds no schedule; phase order makes one
 // EARLIER: error: the module holds no programs; phase comm makes them
+// THIRD: error: the plan has an action of a microbatch that the job does not have
+// TWICE: error: the plan has layouts already
+// STAGES: error: the plan has not each stage on one rank
