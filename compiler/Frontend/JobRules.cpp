@@ -13,7 +13,8 @@ namespace vime {
 
 namespace {
 
-constexpr std::uint64_t kMostTokens = 1 << 24; // of a microbatch
+constexpr std::uint64_t kMostTokens = 1 << 24;     // of a microbatch
+constexpr std::uint64_t kMostStepTokens = 1 << 29; // of a step: tokens travel in one message
 
 std::string rangeText(std::uint32_t first, std::uint32_t count) {
   return count == 1 ? text(first) : text(first) + '-' + text(first + count - 1);
@@ -146,6 +147,34 @@ void checkMicrobatchTokens(Draft &draft) {
                 " and more microbatches");
 }
 
+void checkStepTokens(Draft &draft) {
+  const Job &job = draft.job;
+  const std::uint64_t microbatches = job.pipeline.microbatches.value;
+  const std::uint64_t tokens =
+      std::uint64_t{job.pipeline.samples.value} * job.data.sequence.value;
+  if (!draft.areKnown({"pipeline.microbatches", "pipeline.microbatch", "data.sequence"}) ||
+      tokens > kMostTokens || microbatches * tokens <= kMostStepTokens)
+    return;
+  draft
+      .error(JobCode::StepTokens,
+             "a step of " + counted(microbatches * tokens, "token") + ", at most " +
+                 text(kMostStepTokens) + " are possible",
+             job.pipeline.microbatches.span,
+             counted(microbatches, "microbatch") + " of " + counted(tokens, "token"))
+      .withHelp("use at most " + text(kMostStepTokens / tokens) + " microbatches of this size");
+}
+
+void checkExportedModel(Draft &draft) {
+  const Job &job = draft.job;
+  const Job::NamedModel *model = draft.model(job.actor.model.value);
+  if (!model || job.run.exportTo.value.empty() || model->config.family == ModelFamily::Llama)
+    return;
+  draft.error(JobCode::UnusedValue,
+              "`run.export` has no use: a model of family " + code(nameOf(model->config.family)) +
+                  " has no weights",
+              job.run.exportTo.span);
+}
+
 void checkMemoryLimit(Draft &draft) {
   const Job &job = draft.job;
   if (!draft.areKnown({"pipeline.memory_limit", "cluster.memory"}) ||
@@ -169,6 +198,8 @@ void checkRules(Draft &draft) {
   checkStages(draft);
   checkOrder(draft);
   checkMicrobatchTokens(draft);
+  checkStepTokens(draft);
+  checkExportedModel(draft);
   checkMemoryLimit(draft);
 }
 

@@ -14,9 +14,10 @@ void checkModels(Draft &draft);
 
 inline std::string text(std::uint64_t number) { return std::to_string(number); }
 
-/// `1 stage`, `4 stages`
+/// `1 stage`, `4 stages`, `4 microbatches`
 inline std::string counted(std::uint64_t count, std::string_view noun) {
-  return text(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
+  const std::string_view ending = count == 1 ? "" : noun.ends_with("ch") ? "es" : "s";
+  return text(count) + ' ' + std::string(noun) + std::string(ending);
 }
 
 inline std::string code(std::string_view words) { return '`' + std::string(words) + '`'; }

@@ -1,7 +1,6 @@
 #include "compiler/Lowering/DeriveWaits.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include "compiler/Lowering/RankBuffers.h"
 
@@ -11,7 +10,8 @@ using namespace plan;
 
 namespace {
 
-// Who used a slot last: its writer, and the latest reader on each lane since. Places are 1 + index on the lane.
+// Who used a slot last: its writer, and the latest reader on each lane since. Places are 1 + index
+// on the lane.
 struct SlotUse {
   std::uint32_t written = 0;
   std::uint8_t writerLane = 0;
@@ -20,7 +20,8 @@ struct SlotUse {
     std::uint32_t place;
     std::uint8_t lane;
   };
-  std::array<Reader, 4> readers;
+  std::array<Reader, 4> readers; // compute, one send lane, one group lane, host or io
+  bool overflowed = false;
 
   void addReader(std::uint8_t lane, std::uint32_t place) {
     for (std::uint8_t index = 0; index < readerLanes; ++index)
@@ -28,8 +29,10 @@ struct SlotUse {
         readers[index].place = place;
         return;
       }
-    assert(readerLanes < readers.size()); // compute, one send lane, one group lane, host or io
-    readers[readerLanes++] = {place, lane};
+    if (readerLanes < readers.size())
+      readers[readerLanes++] = {place, lane};
+    else
+      overflowed = true;
   }
 };
 
@@ -41,7 +44,8 @@ struct Use {
 };
 
 bool reads(Access access, bool isRoot) {
-  return access == Access::Read || access == Access::ReadWrite || (access == Access::RootReadOthersWrite && isRoot);
+  return access == Access::Read || access == Access::ReadWrite ||
+         (access == Access::RootReadOthersWrite && isRoot);
 }
 bool writes(Access access, bool isRoot) {
   switch (access) {
@@ -60,7 +64,8 @@ bool writes(Access access, bool isRoot) {
 class WaitWalk {
 public:
   WaitWalk(Program &program, const Layout &layout, bool isRoot)
-      : program(program), lanes(program.lanes.size()), dispatched(lanes, 0), covered(lanes * lanes, 0), need(lanes, 0) {
+      : program(program), lanes(program.lanes.size()), dispatched(lanes, 0),
+        covered(lanes * lanes, 0), need(lanes, 0) {
     for (const Buffer &buffer : layout.buffers) {
       firstSlot.push_back(static_cast<std::uint32_t>(slotCount));
       slotsOf.push_back(isMicrobatchRing(buffer.kind) ? buffer.count : 1);
@@ -75,7 +80,8 @@ public:
     std::size_t loop = 0;
     for (std::size_t index = 0; index < end;) {
       if (loop < program.loops.size() && program.loops[loop].begin == index) {
-        // The second round sees what the first one left: waits that cross the loop's back edge. Both must hold.
+        // The second round sees what the first one left: waits that cross the loop's back edge.
+        // Both must hold.
         const Loop &body = program.loops[loop++];
         for (int round = 0; round < 2; ++round)
           for (index = body.begin; index < body.end; ++index)
@@ -104,7 +110,8 @@ private:
         const Access access = signature.operands[place].access;
         poolUses[action.operands + place] =
             buffer == kNoBuffer ? Use{0, 0, false, false}
-                                : Use{firstSlot[buffer], slotsOf[buffer], reads(access, isRoot), writes(access, isRoot)};
+                                : Use{firstSlot[buffer], slotsOf[buffer], reads(access, isRoot),
+                                      writes(access, isRoot)};
       }
     }
   }
@@ -143,9 +150,10 @@ private:
     need[on] = std::max(need[on], place);
   }
 
-  static void record(SlotUse &slot, bool writing, std::uint8_t lane, std::uint32_t place) {
+  void record(SlotUse &slot, bool writing, std::uint8_t lane, std::uint32_t place) {
     if (!writing) {
       slot.addReader(lane, place);
+      tooManyReaders |= slot.overflowed;
       return;
     }
     slot.written = place;
@@ -153,11 +161,13 @@ private:
     slot.readerLanes = 0;
   }
 
-  // Adds the collected needs to the action's waits; an earlier round's wait on the same lane keeps the later place.
+  // Adds the collected needs to the action's waits; an earlier round's wait on the same lane keeps
+  // the later place.
   bool store(Action &action, std::uint8_t lane) {
     bool fits = true;
     for (const std::uint8_t on : touched) {
-      // A wait reaches 1023 actions back; waiting for a later one on the same lane is stronger and still backward.
+      // A wait reaches 1023 actions back; waiting for a later one on the same lane is stronger and
+      // still backward.
       const std::uint32_t back = dispatched[on] - need[on] + 1;
       const int distance = static_cast<int>(std::min<std::uint32_t>(back, Wait::kMaxDistance));
       covered[lane * lanes + on] = dispatched[on] - static_cast<std::uint32_t>(distance) + 1;
@@ -169,7 +179,7 @@ private:
       else if (same->empty() || same->distance() > distance)
         *same = Wait::on(on, distance);
     }
-    return fits;
+    return fits && !tooManyReaders;
   }
 
   Program &program;
@@ -179,13 +189,15 @@ private:
   std::vector<SlotUse> uses;                     // by slot
   std::vector<Use> poolUses;                     // by place in the operand pool
   std::vector<std::uint32_t> dispatched;         // actions so far, by lane
-  std::vector<std::uint32_t> covered;            // [lane][on]: place up to which the lane has waited
-  std::vector<std::uint32_t> need;               // by lane; 0: none
+  std::vector<std::uint32_t> covered; // [lane][on]: place up to which the lane has waited
+  std::vector<std::uint32_t> need;    // by lane; 0: none
   std::vector<std::uint8_t> touched;
+  bool tooManyReaders = false;
 };
 
 void markSignalled(Program &program) {
-  // A wait's target moves with the loop's rounds; whoever is on a lane that somebody waits for is signalled.
+  // A wait's target moves with the loop's rounds; whoever is on a lane that somebody waits for is
+  // signalled.
   std::vector<char> awaited(program.lanes.size(), 0);
   for (const Action &action : program.actions)
     for (const Wait wait : action.waits)

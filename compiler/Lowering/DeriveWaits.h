@@ -1,14 +1,15 @@
-// Waits from buffer uses: read after write, write after read, write after write, wherever the two uses lie on
-// different lanes. What a lane already knows is not waited for again.
+// Waits from buffer uses: read after write, write after read, write after write, wherever the two
+// uses lie on different lanes. What a lane already knows is not waited for again.
 #pragma once
 
 #include "runtime/Plan/Plan.h"
 
 namespace vime {
 
-/// Sets the waits of every action of the program and the flag of those that may be waited for. `isRoot`: the rank is the
-/// root of the plan's groups. False if an action needs more waits than it has room for: no order leads to one today,
-/// since an action meets at most its two neighbours, the coordinator's groups and its own rank's lanes.
+/// Sets the waits of every action and the flag of those that may be waited for. `isRoot`: the rank
+/// is the root of the plan's groups. False if an action needs more waits than it has room for, or a
+/// slot has more readers than are kept: no order leads to either today, since an action meets at
+/// most its two neighbours, the coordinator's groups and its own rank's lanes.
 bool deriveWaits(plan::Program &program, const plan::Layout &layout, bool isRoot);
 
 } // namespace vime

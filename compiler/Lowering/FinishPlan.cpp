@@ -10,7 +10,8 @@ namespace {
 
 using Edge = std::array<std::uint32_t, 2>;
 
-// Pairs of ranks that exchange anything: ends of channels, and each member of a group with its root.
+// Pairs of ranks that exchange anything: ends of channels, and each member of a group with its
+// root.
 std::set<Edge> edgesOf(const plan::Plan &plan) {
   std::set<Edge> edges;
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
@@ -47,7 +48,8 @@ std::vector<plan::ConnectRound> roundsOf(const std::set<Edge> &edges, std::uint3
 std::vector<plan::Origin> originsOf(const Job &job) {
   using plan::Opcode;
   std::vector<plan::Origin> origins;
-  auto comesFrom = [&](std::string key, const SourceSpan &span, std::initializer_list<Opcode> opcodes) {
+  auto comesFrom = [&](std::string key, const SourceSpan &span,
+                       std::initializer_list<Opcode> opcodes) {
     for (const Opcode opcode : opcodes)
       origins.push_back({.opcode = plan::code(opcode),
                          .line = static_cast<std::uint32_t>(span.line),
@@ -56,22 +58,25 @@ std::vector<plan::Origin> originsOf(const Job &job) {
                          .key = key});
   };
   comesFrom("pipeline.schedule", job.pipeline.schedule.span,
-            {Opcode::Forward, Opcode::Backward, Opcode::BackwardInput, Opcode::BackwardWeight, Opcode::Send,
-             Opcode::Receive, Opcode::Copy, Opcode::Join});
+            {Opcode::Forward, Opcode::Backward, Opcode::BackwardInput, Opcode::BackwardWeight,
+             Opcode::Send, Opcode::Receive, Opcode::Copy, Opcode::Join});
   comesFrom("roles.actor.model", job.actor.model.span, {Opcode::Loss, Opcode::Initialize});
-  comesFrom("optimizer.clip", job.optimizer.clip.span, {Opcode::SquareNorm, Opcode::AllGather, Opcode::Clip});
+  comesFrom("optimizer.clip", job.optimizer.clip.span,
+            {Opcode::SquareNorm, Opcode::AllGather, Opcode::Clip});
   comesFrom("optimizer.kind", job.optimizer.kind.span, {Opcode::ScaleGradients, Opcode::Optimize});
   comesFrom("data.text", job.data.text.span, {Opcode::Load});
   comesFrom("run.steps", job.run.steps.span,
             {Opcode::Decide, Opcode::Broadcast, Opcode::Gather, Opcode::Measure, Opcode::Report});
   comesFrom("run.export", job.run.exportTo.span, {Opcode::ExportShard, Opcode::ExportCommit});
-  std::sort(origins.begin(), origins.end(), [](const auto &a, const auto &b) { return a.opcode < b.opcode; });
+  std::sort(origins.begin(), origins.end(),
+            [](const auto &a, const auto &b) { return a.opcode < b.opcode; });
   return origins;
 }
 
 } // namespace
 
-void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text, std::string compilerVersion) {
+void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text,
+                std::string compilerVersion) {
   plan.compiler = std::move(compilerVersion);
   plan.job = resolvedText(job);
   plan.data = {.text = job.data.text.value,
@@ -92,7 +97,8 @@ void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text, std::st
               .exportTo = job.run.exportTo.value};
   const std::uint64_t device = job.cluster.memory.value, stated = job.pipeline.memoryLimit.value;
   plan.limits = {.transferSeconds = job.limits.transferSeconds.value,
-                 .memoryBytes = device && stated ? std::min(device, stated) : std::max(device, stated)};
+                 .memoryBytes =
+                     device && stated ? std::min(device, stated) : std::max(device, stated)};
   plan.connect = roundsOf(edgesOf(plan), plan.mesh.ranks());
   plan.origins = originsOf(job);
 }

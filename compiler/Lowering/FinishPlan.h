@@ -1,4 +1,5 @@
-// Last step before the verifiers: what the runtime reads beside programs and layouts, and where everything comes from.
+// Last step before the verifiers: what the runtime reads beside programs and layouts, and where
+// everything comes from.
 #pragma once
 
 #include "compiler/Frontend/Job.h"
@@ -13,6 +14,7 @@ struct TextFacts {
 };
 
 /// Fills settings, limits, connect rounds and origins.
-void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text, std::string compilerVersion);
+void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text,
+                std::string compilerVersion);
 
 } // namespace vime

@@ -4,6 +4,7 @@
 
 #include "compiler/Lowering/PipelineClock.h"
 #include "compiler/Lowering/ProgramWriter.h"
+#include "compiler/Lowering/RankBuffers.h"
 #include "runtime/Plan/StepHeader.h"
 
 namespace vime {
@@ -14,16 +15,14 @@ namespace {
 
 constexpr std::uint32_t kCoordinator = 0;
 
-// Places in Plan::groups.
-enum GroupIndex : std::uint32_t { kStepGroup, kSegmentsGroup, kNormGroup, kStatsGroup };
-
 // Writes the programs of the training loop, step by step of the execution model's round.
 class TrainingLoop {
 public:
   TrainingLoop(const Job &job, const Schedule &order, Plan &plan)
       : job(job), order(order), plan(plan), model(plan.models[0]), ranks(job.cluster.ranks.value),
-        lastStage(static_cast<std::uint32_t>(order.placement.size()) - 1), firstRank(order.placement.front()),
-        lastRank(order.placement.back()), chunkOf(order.placement.size()) {}
+        lastStage(static_cast<std::uint32_t>(order.placement.size()) - 1),
+        firstRank(order.placement.front()), lastRank(order.placement.back()),
+        chunkOf(order.placement.size()) {}
 
   void write(const PipelineClock &clock) {
     placeStages();
@@ -61,29 +60,42 @@ private:
     for (const auto &stages : localStages) {
       std::uint32_t tensors = 0;
       for (const LocalStage &local : stages)
-        tensors += static_cast<std::uint32_t>(stageSpec(model.config, model.stages[local.stage], caps).tensors.size());
+        tensors += static_cast<std::uint32_t>(
+            stageSpec(model.config, model.stages[local.stage], caps).tensors.size());
       mostTensors = std::max(mostTensors, tensors);
     }
-    const std::uint32_t perToken = stageSpec(model.config, model.stages[0], caps).boundaryBytesPerToken;
+    const std::uint32_t perToken =
+        stageSpec(model.config, model.stages[0], caps).boundaryBytesPerToken;
     boundary = {.type = model.config.type, .fixed = 0, .perToken = perToken};
     samples = {.type = DataType::Int32, .fixed = extent(microbatches, caps.tokens * 4ull)};
     losses = {.type = DataType::Float64, .fixed = extent(microbatches, 8)};
-    const Message header{.type = DataType::Byte, .fixed = static_cast<std::uint32_t>(StepHeader::bytes(microbatches))};
-    const Message segments{.type = DataType::Int32, .fixed = extent(microbatches, (caps.segments + 1) * 4ull)};
+    const Message header{.type = DataType::Byte,
+                         .fixed = static_cast<std::uint32_t>(StepHeader::bytes(microbatches))};
+    const Message segments{.type = DataType::Int32,
+                           .fixed = extent(microbatches, (caps.segments + 1) * 4ull)};
     const Message squares{.type = DataType::Float64, .fixed = 8 * mostTensors};
     const Message stats{.type = DataType::Byte, .fixed = sizeof(RankStats)};
     plan.groups = {
-        {.name = "step", .flow = Flow::Control, .operation = Collective::Broadcast, .message = header},
-        {.name = "segments", .flow = Flow::Data, .operation = Collective::Broadcast, .message = segments},
-        {.name = "norm", .flow = Flow::Metrics, .operation = Collective::AllGather, .message = squares},
+        {.name = "step",
+         .flow = Flow::Control,
+         .operation = Collective::Broadcast,
+         .message = header},
+        {.name = "segments",
+         .flow = Flow::Data,
+         .operation = Collective::Broadcast,
+         .message = segments},
+        {.name = "norm",
+         .flow = Flow::Metrics,
+         .operation = Collective::AllGather,
+         .message = squares},
         {.name = "stats", .flow = Flow::Metrics, .operation = Collective::Gather, .message = stats},
     };
   }
 
-  // All slots of a ring whose slots start at multiples of the alignment: what a whole-buffer message moves.
+  // All slots of a ring whose slots start at multiples of the alignment: what a whole-buffer
+  // message moves.
   static std::uint32_t extent(std::uint32_t slots, std::uint64_t bytes) {
-    const std::uint64_t stride = (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
-    return static_cast<std::uint32_t>(stride * (slots - 1) + bytes);
+    return static_cast<std::uint32_t>(aligned(bytes) * (slots - 1) + bytes);
   }
 
   void startStep(ProgramWriter &programs) {
@@ -129,11 +141,12 @@ private:
         programs.local(rank, Opcode::BackwardWeight, chunk, microbatch, overwriteOnce(stage));
         break;
       case NodeKind::SendForward:
-        programs.transfer({rank, chunk}, endOf(stage + 1), Flow::Forward, boundary, BufferKind::Input, microbatch);
+        programs.transfer({rank, chunk}, endOf(stage + 1), Flow::Forward, boundary,
+                          BufferKind::Input, microbatch);
         break;
       case NodeKind::SendBackward:
-        programs.transfer({rank, chunk}, endOf(stage - 1), Flow::Backward, boundary, BufferKind::OutputGradient,
-                          microbatch);
+        programs.transfer({rank, chunk}, endOf(stage - 1), Flow::Backward, boundary,
+                          BufferKind::OutputGradient, microbatch);
         break;
       }
     }
@@ -167,7 +180,8 @@ private:
     forEachLocalStage([&](std::uint32_t rank, std::uint32_t chunk) {
       programs.local(rank, Opcode::ExportShard, chunk);
     });
-    programs.collective(Opcode::Gather, kStatsGroup); // every shard is written before the export becomes visible
+    programs.collective(Opcode::Gather,
+                        kStatsGroup); // every shard is written before the export becomes visible
     programs.local(kCoordinator, Opcode::ExportCommit);
   }
 
@@ -207,9 +221,10 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order, Fi
   plan.schedule = job.pipeline.schedule.value;
   plan.mesh.pipeline = job.cluster.ranks.value;
   const Job::NamedModel &model = *job.model(job.actor.model.value);
-  plan.models = {{.config = model.config,
-                  .stages = splitLayers(model.config, static_cast<std::uint32_t>(order.placement.size())),
-                  .checkpoint = model.checkpoint.value}};
+  plan.models = {
+      {.config = model.config,
+       .stages = splitLayers(model.config, static_cast<std::uint32_t>(order.placement.size())),
+       .checkpoint = model.checkpoint.value}};
   TrainingLoop(job, order, plan).write(*clock);
   plan.predictions = {.stepUnits = static_cast<double>(clock->makespan),
                       .bubble = clock->bubble,

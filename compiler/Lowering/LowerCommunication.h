@@ -1,4 +1,5 @@
-// Phase `comm`: from an order to one program per rank, with transfers, collectives, lanes and the logical clock.
+// Phase `comm`: from an order to one program per rank, with transfers, collectives, lanes and the
+// logical clock.
 //
 // What the programs still lack afterwards: buffers, operands and waits (PlanMemory.h).
 #pragma once
@@ -14,6 +15,7 @@ namespace vime {
 MicrobatchCaps capsOf(const Job &job);
 
 /// The programs of the job's training loop; nothing if the order can never finish (rule S2).
-std::optional<plan::Plan> lowerCommunication(const Job &job, const Schedule &order, Findings &findings);
+std::optional<plan::Plan> lowerCommunication(const Job &job, const Schedule &order,
+                                             Findings &findings);
 
 } // namespace vime

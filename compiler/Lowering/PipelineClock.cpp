@@ -17,8 +17,11 @@ struct Rings {
   int inputGradient = 2;  // gradients being sent
 };
 
-// One slot more than the tasks need, two at least: a message can arrive while its predecessor is in use.
-int withPrefetch(int live, int microbatches) { return std::min(std::max(live + 1, 2), microbatches); }
+// One slot more than the tasks need, two at least: a message can arrive while its predecessor is in
+// use.
+int withPrefetch(int live, int microbatches) {
+  return std::min(std::max(live + 1, 2), microbatches);
+}
 
 class Simulation {
 public:
@@ -62,12 +65,15 @@ private:
     return static_cast<std::size_t>(stage) * microbatches + microbatch;
   }
   bool leavesRank(int stage, int neighbour) const {
-    return neighbour >= 0 && neighbour < stages && order.placement[stage] != order.placement[neighbour];
+    return neighbour >= 0 && neighbour < stages &&
+           order.placement[stage] != order.placement[neighbour];
   }
 
-  // The most microbatches alive at once; all of them where they do not come and go in ascending order.
+  // The most microbatches alive at once; all of them where they do not come and go in ascending
+  // order.
   void sizeRings(const std::vector<Task> &row) {
-    std::vector<int> live(stages, 0), gradients(stages, 0), peak(stages, 0), gradientPeak(stages, 0);
+    std::vector<int> live(stages, 0), gradients(stages, 0), peak(stages, 0),
+        gradientPeak(stages, 0);
     std::vector<int> lastIn(stages, -1), lastOut(stages, -1);
     std::vector<char> ascending(stages, 1);
     auto ascend = [&](std::vector<int> &last, const Task &task) {
@@ -96,15 +102,16 @@ private:
     }
     for (int stage = 0; stage < stages; ++stage)
       if (lastIn[stage] >= 0) {
-        rings[stage].input = ascending[stage] ? withPrefetch(peak[stage], microbatches) : microbatches;
+        rings[stage].input =
+            ascending[stage] ? withPrefetch(peak[stage], microbatches) : microbatches;
         rings[stage].outputGradient =
             ascending[stage] ? withPrefetch(gradientPeak[stage], microbatches) : microbatches;
       }
   }
 
   // Time at which the message fires, if it is known by now: producer done and receive slot free.
-  int sentAt(std::vector<int> &sent, const std::vector<int> &produced, int stage, int receiver, int slots,
-             int microbatch) {
+  int sentAt(std::vector<int> &sent, const std::vector<int> &produced, int stage, int receiver,
+             int slots, int microbatch) {
     int &time = sent[cell(stage, microbatch)];
     if (time != kUnknown)
       return time;
@@ -120,7 +127,8 @@ private:
     return sentAt(forwardSent, forwardEnd, stage, stage + 1, rings[stage + 1].input, microbatch);
   }
   int gradientSentAt(int stage, int microbatch) {
-    return sentAt(gradientSent, gradientEnd, stage, stage - 1, rings[stage - 1].outputGradient, microbatch);
+    return sentAt(gradientSent, gradientEnd, stage, stage - 1, rings[stage - 1].outputGradient,
+                  microbatch);
   }
 
   // Runs the task if all it needs is known; `clock` is when its rank becomes idle.
@@ -151,15 +159,16 @@ private:
     const int stage = task.stage, microbatch = task.microbatch;
     switch (task.kind) {
     case TaskKind::Forward:
-      return stage == 0 || after(leavesRank(stage - 1, stage) ? activationSentAt(stage - 1, microbatch)
-                                                              : forwardEnd[cell(stage - 1, microbatch)]);
+      return stage == 0 ||
+             after(leavesRank(stage - 1, stage) ? activationSentAt(stage - 1, microbatch)
+                                                : forwardEnd[cell(stage - 1, microbatch)]);
     case TaskKind::Backward:
     case TaskKind::BackwardInput:
       if (!after(forwardEnd[cell(stage, microbatch)]))
         return false;
-      return stage + 1 == stages || after(leavesRank(stage + 1, stage)
-                                              ? gradientSentAt(stage + 1, microbatch)
-                                              : gradientEnd[cell(stage + 1, microbatch)]);
+      return stage + 1 == stages ||
+             after(leavesRank(stage + 1, stage) ? gradientSentAt(stage + 1, microbatch)
+                                                : gradientEnd[cell(stage + 1, microbatch)]);
     case TaskKind::BackwardWeight:
       return after(gradientEnd[cell(stage, microbatch)]);
     case TaskKind::Idle:
@@ -171,7 +180,8 @@ private:
   // The slot that the result goes to was sent.
   template <typename After> bool sendSlotKnown(const Task &task, After &after) {
     const int stage = task.stage, microbatch = task.microbatch;
-    if (task.kind == TaskKind::Forward && leavesRank(stage, stage + 1) && microbatch >= rings[stage].output)
+    if (task.kind == TaskKind::Forward && leavesRank(stage, stage + 1) &&
+        microbatch >= rings[stage].output)
       return after(activationSentAt(stage, microbatch - rings[stage].output));
     if ((task.kind == TaskKind::Backward || task.kind == TaskKind::BackwardInput) &&
         leavesRank(stage, stage - 1) && microbatch >= rings[stage].inputGradient)
@@ -179,7 +189,8 @@ private:
     return true;
   }
 
-  // An order may run ahead of its receiver by more than two messages: give the sender who waits for a slot one more.
+  // An order may run ahead of its receiver by more than two messages: give the sender who waits for
+  // a slot one more.
   bool widenBlockedRings(const std::vector<std::size_t> &next) {
     bool widened = false;
     for (std::size_t rank = 0; rank < order.rows.size(); ++rank) {
@@ -189,7 +200,8 @@ private:
       auto ignore = [](int time) { return time != kUnknown; };
       if (!inputsKnown(task, ignore) || sendSlotKnown(task, ignore))
         continue;
-      ++(task.kind == TaskKind::Forward ? rings[task.stage].output : rings[task.stage].inputGradient);
+      ++(task.kind == TaskKind::Forward ? rings[task.stage].output
+                                        : rings[task.stage].inputGradient);
       widened = true;
     }
     return widened;
@@ -225,8 +237,9 @@ NodeKind nodeKindOf(TaskKind kind) {
 }
 
 PipelineClock Simulation::list() const {
-  // Sorted by (time, transfers before tasks): a transfer is dispatched before the task that would keep its rank busy,
-  // and no task starts at the time at which one that it needs starts, since tasks last.
+  // Sorted by (time, transfers before tasks): a transfer is dispatched before the task that would
+  // keep its rank busy, and no task starts at the time at which one that it needs starts, since
+  // tasks last.
   std::vector<std::uint32_t> begin(2 * static_cast<std::size_t>(makespan) + 3, 0);
   auto forEach = [&](auto &&visit) {
     for (int stage = 0; stage < stages; ++stage)

@@ -1,12 +1,13 @@
 // PipelineClock: in which order the tasks and transfers of one step happen, over all ranks.
 //
-// Runs the schedule in unit time (F = I = W = 1, B = 2, transfers free) under the buffers it will have, and lists its
-// nodes so that every dependence, every rank's task order and every reuse of a buffer slot goes forward in the list.
-// Each rank dispatches its part in this order; so no serialisation of a rank's queues can close a cycle
-// (execution-model.md, Transport theorem).
+// Runs the schedule in unit time (F = I = W = 1, B = 2, transfers free) under the buffers it will
+// have, and lists its nodes so that every dependence, every rank's task order and every reuse of a
+// buffer slot goes forward in the list. Each rank dispatches its part in this order; so no
+// serialisation of a rank's queues can close a cycle (execution-model.md, Transport theorem).
 //
-// A transfer stands as early as its producer and its receive slot allow: rings have room for one message more than the
-// tasks alone would need, so a receive never holds the sender back ("Where transfers stand").
+// A transfer stands as early as its producer and its receive slot allow: rings have room for one
+// message more than the tasks alone would need, so a receive never holds the sender back ("Where
+// transfers stand").
 #pragma once
 
 #include <cstdint>
@@ -17,9 +18,17 @@
 
 namespace vime {
 
-enum class NodeKind : std::uint8_t { Forward, Backward, BackwardInput, BackwardWeight, SendForward, SendBackward };
+enum class NodeKind : std::uint8_t {
+  Forward,
+  Backward,
+  BackwardInput,
+  BackwardWeight,
+  SendForward,
+  SendBackward
+};
 
-/// A task, or the transfer of what `stage` produced for `microbatch` to the next (SendForward) or previous stage.
+/// A task, or the transfer of what `stage` produced for `microbatch` to the next (SendForward) or
+/// previous stage.
 struct PipelineNode {
   NodeKind kind;
   std::int32_t stage;
@@ -29,8 +38,8 @@ struct PipelineNode {
 struct PipelineClock {
   std::vector<PipelineNode> nodes; // in clock order
   int makespan = 0;                // unit times
-  int peakLive = 0;                // most microbatches of one rank between forward and release, all its stages
-  double bubble = 0;               // idle fraction of ranks * makespan
+  int peakLive = 0;  // most microbatches of one rank between forward and release, all its stages
+  double bubble = 0; // idle fraction of ranks * makespan
 };
 
 /// Nothing if the order can never finish: a task waits for one that stands behind it.

@@ -12,8 +12,6 @@ using namespace plan;
 
 namespace {
 
-std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment; }
-
 // Sizes the rings of one rank and places its buffers.
 class RankLayout {
 public:
@@ -27,7 +25,8 @@ public:
   }
 
 private:
-  // Slots so that in dispatch order a microbatch's first use stands behind the last use of the one whose slot it takes.
+  // Slots so that in dispatch order a microbatch's first use stands behind the last use of the one
+  // whose slot it takes.
   void sizeRings() {
     std::vector<std::uint32_t> rings;
     std::vector<std::uint32_t> ringOf(layout.buffers.size(), kNoBuffer);
@@ -61,7 +60,8 @@ private:
     });
     for (std::size_t ring = 0; ring < rings.size(); ++ring) {
       Buffer &buffer = layout.buffers[rings[ring]];
-      const bool travels = buffer.kind != BufferKind::Stash && buffer.kind != BufferKind::WeightStash;
+      const bool travels =
+          buffer.kind != BufferKind::Stash && buffer.kind != BufferKind::WeightStash;
       buffer.count = std::min(microbatches, travels ? std::max(slots[ring], 2u) : slots[ring]);
     }
   }
@@ -88,7 +88,8 @@ private:
       offset = aligned(offset + buffer.extent());
     }
     std::uint64_t &arena = layout.arena[static_cast<std::size_t>(Tier::Device)];
-    arena = layout.buffers.empty() ? 0 : layout.buffers.back().offset + layout.buffers.back().extent();
+    arena =
+        layout.buffers.empty() ? 0 : layout.buffers.back().offset + layout.buffers.back().extent();
   }
 
   Program &program;

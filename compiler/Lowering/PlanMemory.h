@@ -1,7 +1,9 @@
-// Phase `memory`: gives every action its operands, every buffer its slots and place, and every action its waits.
+// Phase `memory`: gives every action its operands, every buffer its slots and place, and every
+// action its waits.
 //
-// Rings get the slots that the dispatch order needs, counted from the uses; what is sent from, two at least, so that a
-// rank need not wait for its last message. Waits follow from the uses of the slots (DeriveWaits.h).
+// Rings get the slots that the dispatch order needs, counted from the uses; what is sent from, two
+// at least, so that a rank need not wait for its last message. Waits follow from the uses of the
+// slots (DeriveWaits.h).
 #pragma once
 
 #include "runtime/ModelSpec/ModelSpec.h"
@@ -9,8 +11,9 @@
 
 namespace vime {
 
-/// Fills operands, waits, layouts and the slots of channel lanes of a plan that phase `comm` made. False if an action
-/// needs more waits than it has room for (DeriveWaits.h).
-[[nodiscard]] bool planMemory(plan::Plan &plan, const MicrobatchCaps &caps, std::uint32_t microbatches);
+/// Fills operands, waits, layouts and the slots of channel lanes of a plan that phase `comm` made.
+/// False if an action needs more waits than it has room for (DeriveWaits.h).
+[[nodiscard]] bool planMemory(plan::Plan &plan, const MicrobatchCaps &caps,
+                              std::uint32_t microbatches);
 
 } // namespace vime

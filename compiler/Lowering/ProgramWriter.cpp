@@ -17,8 +17,8 @@ ProgramWriter::ProgramWriter(Plan &plan, std::uint32_t ranks)
   }
 }
 
-// Along the ring of the pipeline the shorter way; between two ranks forward is up and backward is down. The
-// coordinator and its correspondents name each other by coordinate.
+// Along the ring of the pipeline the shorter way; between two ranks forward is up and backward is
+// down. The coordinator and its correspondents name each other by coordinate.
 Peer ProgramWriter::peerOf(std::uint32_t from, std::uint32_t to, Flow flow) const {
   if (flow != Flow::Forward && flow != Flow::Backward)
     return {.relative = false, .value = static_cast<std::int32_t>(to)};
@@ -43,7 +43,8 @@ void ProgramWriter::transfer(End from, End to, Flow flow, Message message, Buffe
       else
         towards.value = static_cast<std::int32_t>(source);
     }
-    const std::uint8_t lane = laneOf(rank, {.kind = kind, .flow = flow, .peer = towards, .message = message});
+    const std::uint8_t lane =
+        laneOf(rank, {.kind = kind, .flow = flow, .peer = towards, .message = message});
     known[rank].push_back({kind, flow, peer, lane});
     return lane;
   };
@@ -67,15 +68,16 @@ void ProgramWriter::collective(Opcode opcode, std::uint32_t group) {
       lane = found->lane;
     } else {
       const Group &of = plan.groups[group];
-      lane = laneOf(rank, {.kind = LaneKind::Group, .flow = of.flow, .message = of.message, .group = group});
+      lane = laneOf(
+          rank, {.kind = LaneKind::Group, .flow = of.flow, .message = of.message, .group = group});
       lanes.push_back({LaneKind::Group, of.flow, group, lane});
     }
     append(rank, opcode, lane, 0, 0, 0, time);
   }
 }
 
-void ProgramWriter::local(std::uint32_t rank, Opcode opcode, std::uint32_t stage, std::uint32_t microbatch,
-                          std::uint16_t immediate) {
+void ProgramWriter::local(std::uint32_t rank, Opcode opcode, std::uint32_t stage,
+                          std::uint32_t microbatch, std::uint16_t immediate) {
   const LaneKind kind = findSignature(code(opcode))->lane;
   for (const KnownLane &lane : known[rank])
     if (lane.kind == kind) {
@@ -94,8 +96,9 @@ std::uint8_t ProgramWriter::laneOf(std::uint32_t rank, const Lane &lane) {
   return static_cast<std::uint8_t>(lanes.size() - 1);
 }
 
-void ProgramWriter::append(std::uint32_t rank, Opcode opcode, std::uint8_t lane, std::uint32_t stage,
-                           std::uint32_t microbatch, std::uint16_t immediate, std::int32_t time) {
+void ProgramWriter::append(std::uint32_t rank, Opcode opcode, std::uint8_t lane,
+                           std::uint32_t stage, std::uint32_t microbatch, std::uint16_t immediate,
+                           std::int32_t time) {
   latest[rank] = time;
   plan.programs[rank].actions.push_back({.opcode = code(opcode),
                                          .lane = lane,

@@ -1,8 +1,10 @@
-// ProgramWriter: appends actions to the programs of all ranks and stamps them with the logical clock.
+// ProgramWriter: appends actions to the programs of all ranks and stamps them with the logical
+// clock.
 //
-// The caller names things once, in an order in which they may happen; a transfer or collective is appended to all its
-// members in one call and gets one time. Time of a new action: one step above the latest of its members, so that every
-// rank's dispatch order ascends and both ends of a transfer agree, whatever the caller does.
+// The caller names things once, in an order in which they may happen; a transfer or collective is
+// appended to all its members in one call and gets one time. Time of a new action: one step above
+// the latest of its members, so that every rank's dispatch order ascends and both ends of a
+// transfer agree, whatever the caller does.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +18,30 @@ class ProgramWriter {
 public:
   ProgramWriter(plan::Plan &plan, std::uint32_t ranks);
 
-  /// One end of a transfer: the rank, and the stage there that makes or takes the message (0 where none does).
+  /// One end of a transfer: the rank, and the stage there that makes or takes the message (0 where
+  /// none does).
   struct End {
     std::uint32_t rank;
     std::uint32_t chunk = 0;
   };
-  /// A send and its receive, on lanes made at first use. Until the memory phase names a buffer, `stage` says whose and
-  /// `immediate` which: `content` tells the messages of a data or metrics channel apart.
-  void transfer(End source, End destination, plan::Flow flow, plan::Message message, plan::BufferKind content,
-                std::uint32_t microbatch = 0);
+  /// A send and its receive, on lanes made at first use. Until the memory phase names a buffer,
+  /// `stage` says whose and `immediate` which: `content` tells the messages of a data or metrics
+  /// channel apart.
+  void transfer(End source, End destination, plan::Flow flow, plan::Message message,
+                plan::BufferKind content, std::uint32_t microbatch = 0);
   /// The group's operation on all ranks.
   void collective(plan::Opcode opcode, std::uint32_t group);
   /// An action on the rank's lane of the kind that the opcode asks for.
-  void local(std::uint32_t rank, plan::Opcode opcode, std::uint32_t stage = 0, std::uint32_t microbatch = 0,
-             std::uint16_t immediate = 0);
+  void local(std::uint32_t rank, plan::Opcode opcode, std::uint32_t stage = 0,
+             std::uint32_t microbatch = 0, std::uint16_t immediate = 0);
 
   void beginLoop(std::uint32_t id, std::uint32_t trips);
   void endLoop();
 
 private:
   std::uint8_t laneOf(std::uint32_t rank, const plan::Lane &lane);
-  void append(std::uint32_t rank, plan::Opcode opcode, std::uint8_t lane, std::uint32_t stage, std::uint32_t microbatch,
-              std::uint16_t immediate, std::int32_t time);
+  void append(std::uint32_t rank, plan::Opcode opcode, std::uint8_t lane, std::uint32_t stage,
+              std::uint32_t microbatch, std::uint16_t immediate, std::int32_t time);
   plan::Peer peerOf(std::uint32_t from, std::uint32_t to, plan::Flow flow) const;
 
   plan::Plan &plan;

@@ -10,14 +10,61 @@ using namespace plan;
 
 namespace {
 
-constexpr std::uint16_t kWholeRank = 0xFFFF; // Buffer::stage of what no stage owns
+constexpr std::uint16_t kWholeRank = kNoStage;
 
-std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment; }
+// The buffers of an action in the order of its signature (runtime/Plan/Opcode.cpp); transfers and
+// broadcasts take what their lane carries.
+std::vector<BufferKind> kindsOf(Opcode opcode) {
+  using enum BufferKind;
+  switch (opcode) {
+  case Opcode::Forward:
+    return {Header, Segments, Input, Weights, Stash, Output, Workspace};
+  case Opcode::Loss:
+    return {Header, Segments, Labels, Stash, Losses};
+  case Opcode::Backward:
+    return {Header, Segments,  OutputGradient, Input,    Weights,
+            Stash,  Gradients, InputGradient,  Workspace};
+  case Opcode::BackwardInput:
+    return {Header, Segments,    OutputGradient, Input,    Weights,
+            Stash,  WeightStash, InputGradient,  Workspace};
+  case Opcode::BackwardWeight:
+    return {Header, Segments,    OutputGradient, Input,    Weights,
+            Stash,  WeightStash, Gradients,      Workspace};
+  case Opcode::Gather:
+    return {Stats, AllStats};
+  case Opcode::AllGather:
+    return {Squares, AllSquares};
+  case Opcode::Initialize:
+    return {Weights, Moments};
+  case Opcode::ScaleGradients:
+    return {Header, Gradients};
+  case Opcode::SquareNorm:
+    return {Gradients, Squares};
+  case Opcode::Clip:
+    return {AllSquares, Scalars};
+  case Opcode::Optimize:
+    return {Header, Scalars, Gradients, Weights, Moments};
+  case Opcode::Decide:
+    return {Header};
+  case Opcode::Load:
+    return {Header, Tokens, Labels, Segments};
+  case Opcode::Report:
+    return {Header, Losses, Scalars, AllStats};
+  case Opcode::ExportShard:
+    return {Weights, Stats};
+  case Opcode::ExportCommit:
+    return {AllStats};
+  case Opcode::Measure:
+    return {Stats};
+  default:
+    return {};
+  }
+}
 
 class RankBuffers {
 public:
-  RankBuffers(const Plan &plan, std::uint32_t rank, Program &program, Layout &layout, const MicrobatchCaps &caps,
-              std::uint32_t microbatches)
+  RankBuffers(const Plan &plan, std::uint32_t rank, Program &program, Layout &layout,
+              const MicrobatchCaps &caps, std::uint32_t microbatches)
       : plan(plan), rank(rank), program(program), layout(layout), model(plan.models[0]), caps(caps),
         microbatches(microbatches), lastStage(static_cast<std::uint32_t>(model.stages.size()) - 1),
         splits(program.stages.size(), false), combines(program.stages.size(), false) {
@@ -65,7 +112,7 @@ private:
       add(BufferKind::Labels, kWholeRank, caps.tokens * 4ull, microbatches);
       add(BufferKind::Losses, kWholeRank, sizeof(double), microbatches);
     }
-    const std::uint64_t contribution = plan.groups[2].message.fixed;
+    const std::uint64_t contribution = plan.groups[kNormGroup].message.fixed;
     add(BufferKind::Scalars, kWholeRank, sizeof(StepScalars));
     add(BufferKind::Squares, kWholeRank, contribution);
     add(BufferKind::AllSquares, kWholeRank, contribution * plan.mesh.pipeline);
@@ -78,7 +125,8 @@ private:
   void makeStageBuffers(std::uint16_t chunk) {
     const std::uint32_t stage = program.stages[chunk].stage;
     const StageSpec &spec = specs[chunk];
-    const std::uint64_t boundary = static_cast<std::uint64_t>(spec.boundaryBytesPerToken) * caps.tokens;
+    const std::uint64_t boundary =
+        static_cast<std::uint64_t>(spec.boundaryBytesPerToken) * caps.tokens;
     add(BufferKind::Weights, chunk, spec.weightBytes);
     add(BufferKind::Gradients, chunk, spec.weightBytes);
     add(BufferKind::Moments, chunk, 2 * spec.weightBytes);
@@ -120,7 +168,8 @@ private:
   }
   std::uint32_t find(BufferKind kind) const { return find(kind, kWholeRank); }
 
-  // What the stage's forward writes: its own send ring, or at once the input of a next stage on the same rank.
+  // What the stage's forward writes: its own send ring, or at once the input of a next stage on the
+  // same rank.
   std::uint32_t outputOf(std::uint16_t chunk) const {
     const std::uint16_t next = chunkOf(program.stages[chunk].stage + 1);
     return next == kWholeRank ? find(BufferKind::Output, chunk) : find(BufferKind::Input, next);
@@ -128,10 +177,12 @@ private:
   std::uint32_t inputGradientOf(std::uint16_t chunk) const {
     const std::uint32_t stage = program.stages[chunk].stage;
     const std::uint16_t previous = stage == 0 ? kWholeRank : chunkOf(stage - 1);
-    return previous == kWholeRank ? find(BufferKind::InputGradient, chunk) : find(BufferKind::OutputGradient, previous);
+    return previous == kWholeRank ? find(BufferKind::InputGradient, chunk)
+                                  : find(BufferKind::OutputGradient, previous);
   }
   std::uint32_t inputOf(std::uint16_t chunk) const {
-    return program.stages[chunk].stage == 0 ? find(BufferKind::Tokens) : find(BufferKind::Input, chunk);
+    return program.stages[chunk].stage == 0 ? find(BufferKind::Tokens)
+                                            : find(BufferKind::Input, chunk);
   }
 
   // The buffer that a transfer's end on this rank reads or writes.
@@ -140,65 +191,37 @@ private:
     if (content == BufferKind::Input)
       return sends ? find(BufferKind::Output, action.stage) : find(BufferKind::Input, action.stage);
     if (content == BufferKind::OutputGradient)
-      return sends ? find(BufferKind::InputGradient, action.stage) : find(BufferKind::OutputGradient, action.stage);
+      return sends ? find(BufferKind::InputGradient, action.stage)
+                   : find(BufferKind::OutputGradient, action.stage);
     return find(content);
   }
 
-  std::vector<std::uint32_t> operandsOf(const Action &action) const {
-    using enum BufferKind;
-    const std::uint16_t chunk = action.stage;
-    switch (static_cast<Opcode>(action.opcode)) {
-    case Opcode::Forward:
-      return {find(Header), find(Segments), inputOf(chunk), find(Weights, chunk),
-              find(Stash, chunk), outputOf(chunk), find(Workspace)};
-    case Opcode::Loss:
-      return {find(Header), find(Segments), find(Labels), find(Stash, chunk), find(Losses)};
-    case Opcode::Backward:
-      return {find(Header), find(Segments), find(OutputGradient, chunk), inputOf(chunk), find(Weights, chunk),
-              find(Stash, chunk), find(Gradients, chunk), inputGradientOf(chunk), find(Workspace)};
-    case Opcode::BackwardInput:
-      return {find(Header), find(Segments), find(OutputGradient, chunk), inputOf(chunk), find(Weights, chunk),
-              find(Stash, chunk), find(WeightStash, chunk), inputGradientOf(chunk), find(Workspace)};
-    case Opcode::BackwardWeight:
-      return {find(Header), find(Segments), find(OutputGradient, chunk), inputOf(chunk), find(Weights, chunk),
-              find(Stash, chunk), find(WeightStash, chunk), find(Gradients, chunk), find(Workspace)};
-    case Opcode::Send:
-      return {contentOf(action, /*sends=*/true)};
-    case Opcode::Receive:
-      return {contentOf(action, /*sends=*/false)};
-    case Opcode::Broadcast:
-      return {plan.groups[program.lanes[action.lane].group].name == "step" ? find(Header) : find(Segments)};
-    case Opcode::Gather:
-      return {find(Stats), find(AllStats)};
-    case Opcode::AllGather:
-      return {find(Squares), find(AllSquares)};
-    case Opcode::Initialize:
-      return {find(Weights, chunk), find(Moments, chunk)};
-    case Opcode::ScaleGradients:
-      return {find(Header), find(Gradients, chunk)};
-    case Opcode::SquareNorm:
-      return {find(Gradients, chunk), find(Squares)};
-    case Opcode::Clip:
-      return {find(AllSquares), find(Scalars)};
-    case Opcode::Optimize:
-      return {find(Header), find(Scalars), find(Gradients, chunk), find(Weights, chunk), find(Moments, chunk)};
-    case Opcode::Decide:
-      return {find(Header)};
-    case Opcode::Load:
-      return {find(Header), find(Tokens), find(Labels), find(Segments)};
-    case Opcode::Report:
-      return {find(Header), find(Losses), find(Scalars), find(AllStats)};
-    case Opcode::ExportShard:
-      return {find(Weights, chunk), find(Stats)};
-    case Opcode::ExportCommit:
-      return {find(AllStats)};
-    case Opcode::Measure:
-      return {find(Stats)};
-    case Opcode::Copy:
-    case Opcode::Join:
-      break;
+  // Stages name their own buffers; what the whole rank has one of needs no chunk.
+  std::uint32_t resolve(BufferKind kind, std::uint16_t chunk) const {
+    switch (kind) {
+    case BufferKind::Input:
+      return inputOf(chunk);
+    case BufferKind::Output:
+      return outputOf(chunk);
+    case BufferKind::InputGradient:
+      return inputGradientOf(chunk);
+    default:
+      const std::uint32_t own = find(kind, chunk);
+      return own == kNoBuffer ? find(kind) : own;
     }
-    return {};
+  }
+
+  std::vector<std::uint32_t> operandsOf(const Action &action) const {
+    const auto opcode = static_cast<Opcode>(action.opcode);
+    if (opcode == Opcode::Send || opcode == Opcode::Receive)
+      return {contentOf(action, opcode == Opcode::Send)};
+    if (opcode == Opcode::Broadcast)
+      return {find(program.lanes[action.lane].group == kStepGroup ? BufferKind::Header
+                                                                  : BufferKind::Segments)};
+    std::vector<std::uint32_t> operands;
+    for (const BufferKind kind : kindsOf(opcode))
+      operands.push_back(resolve(kind, action.stage));
+    return operands;
   }
 
   // Actions that differ in nothing but the microbatch share one list in the pool.
@@ -210,10 +233,13 @@ private:
     };
     std::vector<Known> lists;
     for (Action &action : program.actions) {
-      const bool names = action.opcode == code(Opcode::Send) || action.opcode == code(Opcode::Receive);
-      const std::uint64_t key = (std::uint64_t{action.opcode} << 48) | (std::uint64_t{action.lane} << 40) |
-                                (std::uint64_t{action.stage} << 16) | (names ? action.immediate : 0u);
-      auto known = std::find_if(lists.begin(), lists.end(), [&](const Known &list) { return list.key == key; });
+      const bool names =
+          action.opcode == code(Opcode::Send) || action.opcode == code(Opcode::Receive);
+      const std::uint64_t key =
+          (std::uint64_t{action.opcode} << 48) | (std::uint64_t{action.lane} << 40) |
+          (std::uint64_t{action.stage} << 16) | (names ? action.immediate : 0u);
+      auto known = std::find_if(lists.begin(), lists.end(),
+                                [&](const Known &list) { return list.key == key; });
       if (known == lists.end()) {
         const std::vector<std::uint32_t> operands = operandsOf(action);
         lists.push_back({key, static_cast<std::uint32_t>(program.operands.size()),
@@ -235,13 +261,15 @@ private:
   const Model &model;
   const MicrobatchCaps caps;
   const std::uint32_t microbatches, lastStage;
-  std::vector<bool> splits, combines; // by chunk: runs input and weight gradients apart, or together
-  std::vector<StageSpec> specs;       // by chunk
+  std::vector<bool> splits,
+      combines;                 // by chunk: runs input and weight gradients apart, or together
+  std::vector<StageSpec> specs; // by chunk
 };
 
 } // namespace
 
-Layout makeRankBuffers(Plan &plan, std::uint32_t rank, const MicrobatchCaps &caps, std::uint32_t microbatches) {
+Layout makeRankBuffers(Plan &plan, std::uint32_t rank, const MicrobatchCaps &caps,
+                       std::uint32_t microbatches) {
   Layout layout;
   RankBuffers(plan, rank, plan.programs[rank], layout, caps, microbatches).make();
   return layout;

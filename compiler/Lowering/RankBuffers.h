@@ -1,7 +1,7 @@
 // The buffers of a rank, and which of them each of its actions uses.
 //
-// Local hand-over: where the next stage is on the same rank, a forward writes that stage's input and a backward the
-// previous stage's output gradient; no action, no copy.
+// Local hand-over: where the next stage is on the same rank, a forward writes that stage's input
+// and a backward the previous stage's output gradient; no action, no copy.
 #pragma once
 
 #include "runtime/ModelSpec/ModelSpec.h"
@@ -9,11 +9,19 @@
 
 namespace vime {
 
+/// Places in Plan::groups of a training plan.
+enum TrainingGroup : std::uint32_t { kStepGroup, kSegmentsGroup, kNormGroup, kStatsGroup };
+
+/// Buffers and their slots start at multiples of the alignment.
+constexpr std::uint64_t aligned(std::uint64_t bytes) {
+  return (bytes + plan::kBufferAlignment - 1) / plan::kBufferAlignment * plan::kBufferAlignment;
+}
+
 /// A ring whose slots single microbatches use; all other buffers are used whole.
 constexpr bool isMicrobatchRing(plan::BufferKind kind) {
   using enum plan::BufferKind;
-  return kind == Input || kind == Output || kind == OutputGradient || kind == InputGradient || kind == Stash ||
-         kind == WeightStash;
+  return kind == Input || kind == Output || kind == OutputGradient || kind == InputGradient ||
+         kind == Stash || kind == WeightStash;
 }
 
 /// Buffers without place, rings with one slot; fills the operands of the rank's program.

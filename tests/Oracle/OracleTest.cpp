@@ -188,6 +188,11 @@ protected:
             << "step " << step << ", " << run.parts.size() << " stages";
       }
     }
+    const NamedTensors expected = torch.parameters();
+    for (const ModelRun &run : runs)
+      for (const auto &[name, found] : named(run, run.weights(), type))
+        EXPECT_LT(distance(found.values, expected.at(name).values), tolerance(kSteps))
+            << name << ", " << run.parts.size() << " stages";
   }
 };
 

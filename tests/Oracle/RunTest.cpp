@@ -1,4 +1,5 @@
-// A whole run, from a job file through both tools, against an independent LibTorch training loop on the same text.
+// A whole run, from a job file through both tools, against an independent LibTorch training loop on
+// the same text.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -21,14 +22,22 @@ constexpr double kLearningRate = 1e-3;
 constexpr BatchShape kShape{.sequence = 32, .samples = 2, .microbatches = 8};
 
 ModelConfig configOf(DataType type) {
-  return {.type = type, .layers = 8, .hidden = 32, .heads = 4, .kvHeads = 2, .headWidth = 8, .ffn = 88, .vocab = 256};
+  return {.type = type,
+          .layers = 8,
+          .hidden = 32,
+          .heads = 4,
+          .kvHeads = 2,
+          .headWidth = 8,
+          .ffn = 88,
+          .vocab = 256};
 }
 
 std::string jobText(DataType type) {
   return std::string("version: 1\n"
                      "cluster: {ranks: 2, device: cpu}\n"
                      "models:\n"
-                     "  tiny: {family: llama, layers: 8, hidden: 32, heads: 4, kv_heads: 2, ffn: 88, vocab: 256, dtype: ") +
+                     "  tiny: {family: llama, layers: 8, hidden: 32, heads: 4, kv_heads: 2, ffn: "
+                     "88, vocab: 256, dtype: ") +
          nameOf(type) +
          "}\n"
          "roles: {actor: {model: tiny, ranks: 0-1, parallel: {pp: 2}}}\n"
@@ -40,7 +49,8 @@ std::string jobText(DataType type) {
 
 class Folder {
 public:
-  Folder() : path(std::filesystem::temp_directory_path() / ("vime-run-" + std::to_string(getpid()))) {
+  Folder()
+      : path(std::filesystem::temp_directory_path() / ("vime-run-" + std::to_string(getpid()))) {
     std::filesystem::create_directories(path);
   }
   ~Folder() { std::filesystem::remove_all(path); }
@@ -51,8 +61,9 @@ public:
 std::vector<double> lossesOfRun(const Folder &folder, DataType type) {
   std::ofstream(folder.path / "job.yaml") << jobText(type);
   const std::string tools = VIME_BINARIES;
-  const std::string command = "cd '" + folder.path.string() + "' && '" + tools + "/vimec' job.yaml -o plan.bin 2>log && '" +
-                              tools + "/vime-exec' plan.bin --quiet --json > run.json";
+  const std::string command = "cd '" + folder.path.string() + "' && '" + tools +
+                              "/vimec' job.yaml -o plan.bin 2>log && '" + tools +
+                              "/vime-exec' plan.bin --quiet --json > run.json";
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
   std::ifstream file(folder.path / "run.json");
   const nlohmann::json summary = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
@@ -66,7 +77,8 @@ std::vector<double> lossesOfRun(const Folder &folder, DataType type) {
 std::vector<double> lossesOfTorch(const Folder &folder, DataType type) {
   const ModelConfig config = configOf(type);
   const std::uint32_t tokens = kShape.sequence * kShape.samples;
-  const ModelRun run(config, 1, {tokens, kShape.samples, kShape.sequence}, *nativeKernels(type), kSeed);
+  const ModelRun run(config, 1, {tokens, kShape.samples, kShape.sequence}, *nativeKernels(type),
+                     kSeed);
   NamedTensors parameters;
   for (const auto &[name, bytes] : run.weights()) {
     NamedTensor &tensor = parameters[name];
@@ -77,11 +89,13 @@ std::vector<double> lossesOfTorch(const Folder &folder, DataType type) {
           tensor.shape.front() = static_cast<std::int64_t>(source.rows);
         }
     for (std::size_t at = 0; at < bytes.size(); at += sizeOf(type))
-      tensor.values.push_back(type == DataType::Float64 ? *reinterpret_cast<const double *>(&bytes[at])
-                                                        : double(*reinterpret_cast<const float *>(&bytes[at])));
+      tensor.values.push_back(type == DataType::Float64
+                                  ? *reinterpret_cast<const double *>(&bytes[at])
+                                  : double(*reinterpret_cast<const float *>(&bytes[at])));
   }
   TorchTraining training(config, parameters, kLearningRate, /*weightDecay=*/0.01);
-  StatusOr<TextDataset> text = TextDataset::open((folder.path / "corpus.txt").string(), kShape, kSeed);
+  StatusOr<TextDataset> text =
+      TextDataset::open((folder.path / "corpus.txt").string(), kShape, kSeed);
   EXPECT_TRUE(text.ok());
   std::vector<double> losses;
   for (int step = 0; step < kSteps && text.ok(); ++step) {
@@ -91,8 +105,8 @@ std::vector<double> lossesOfTorch(const Folder &folder, DataType type) {
       batch.tokens.resize(tokens);
       batch.labels.resize(tokens);
       batch.offsets.resize(kShape.samples + 1);
-      const Status filled =
-          text->fill(step, microbatch, batch.tokens.data(), batch.labels.data(), batch.offsets.data());
+      const Status filled = text->fill(step, microbatch, batch.tokens.data(), batch.labels.data(),
+                                       batch.offsets.data());
       EXPECT_TRUE(filled.ok()) << filled.message();
     }
     losses.push_back(training.step(batches));
@@ -104,10 +118,12 @@ void compare(DataType type, double (*tolerance)(int step)) {
   const Folder folder;
   std::ofstream text(folder.path / "corpus.txt");
   const std::string sentence = "the plan names what every rank does and when";
-  for (std::size_t line = 0; line < 20000; ++line) // ends of the sentence, in an order that does not repeat soon
+  for (std::size_t line = 0; line < 20000;
+       ++line) // ends of the sentence, in an order that does not repeat soon
     text << sentence.substr(line * line % 31) << '\n';
   text.close();
-  const std::vector<double> found = lossesOfRun(folder, type), expected = lossesOfTorch(folder, type);
+  const std::vector<double> found = lossesOfRun(folder, type),
+                            expected = lossesOfTorch(folder, type);
   ASSERT_EQ(found.size(), std::size_t(kSteps));
   ASSERT_EQ(expected.size(), std::size_t(kSteps));
   for (int step = 0; step < kSteps; ++step)

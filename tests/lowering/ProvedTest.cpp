@@ -1,4 +1,5 @@
-// Whatever the lowering makes of a legal order keeps every rule, as judged by those who know nothing of the lowering.
+// Whatever the lowering makes of a legal order keeps every rule, as judged by those who know
+// nothing of the lowering.
 #include <gtest/gtest.h>
 
 #include "compiler/Diagnostics/SourceCache.h"
@@ -30,7 +31,8 @@ TEST(Proved, EveryOrderAtManySizes) {
     for (const std::uint32_t ranks : {1u, 2u, 3u, 4u, 8u})
       for (const std::uint32_t microbatches : {1u, 2u, 3u, 4u, 7u, 8u, 16u})
         for (int chunks = order.chunks.least; chunks <= std::min(order.chunks.most, 3); ++chunks) {
-          const ScheduleShape shape{static_cast<int>(ranks), static_cast<int>(microbatches), chunks};
+          const ScheduleShape shape{static_cast<int>(ranks), static_cast<int>(microbatches),
+                                    chunks};
           if (check(order, shape))
             continue;
           ++plans;
