@@ -15,7 +15,7 @@ namespace vime {
 int reportFindings(const Findings &findings, SourceCache &sources, const OutputOptions &output,
                    StatusCode code) {
   if (output.json)
-    std::cout << renderJson(findings, sources) << "\n";
+    std::cout << renderJson(findings, sources);
   else if (findings.any())
     std::cerr << renderText(findings, sources,
                             isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr);
