@@ -6,8 +6,8 @@
 
 namespace vime::ir {
 
-/// Appends the plan to the module. Programs must keep the form of Plan.h: loops ascend and are
-/// disjoint, opcodes are known, operand lists lie in their pool; null otherwise. Everything has the
+/// Appends the plan to the module. Programs must keep the form of Plan.h: loops form a
+/// tree, opcodes are known, operand lists lie in their pool; null otherwise. Everything has the
 /// location given.
 PlanOp appendPlan(mlir::ModuleOp module, const plan::Plan &plan, mlir::Location location);
 

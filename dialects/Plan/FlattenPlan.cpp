@@ -32,14 +32,10 @@ public:
 
   void run(mlir::Block &block) {
     for (mlir::Operation &op : block) {
-      if (op.hasTrait<IsAction>()) {
+      if (op.hasTrait<IsAction>() || llvm::isa<LoopOp>(op)) {
         if (what == Flatten::WithoutActions)
           return; // lanes and stages stand before all actions
         append(op);
-      } else if (auto loop = llvm::dyn_cast<LoopOp>(op)) {
-        if (what == Flatten::WithoutActions)
-          return;
-        append(loop);
       } else if (auto lane = llvm::dyn_cast<LaneOp>(op)) {
         program.lanes.push_back(lane.record());
       } else if (auto stage = llvm::dyn_cast<StageOp>(op)) {
@@ -50,6 +46,8 @@ public:
 
 private:
   void append(mlir::Operation &op) {
+    if (auto loop = llvm::dyn_cast<LoopOp>(op))
+      return append(loop);
     const ActionRecord &record = *op.getPropertiesStorage().as<ActionRecord *>();
     plan::Action &action = program.actions.emplace_back(record.action);
     if (record.uses)
@@ -58,15 +56,15 @@ private:
 
   void append(LoopOp op) {
     const LoopHead &head = op.record();
-    plan::Loop loop{.id = head.id,
-                    .begin = size(),
-                    .trips = head.trips,
-                    .start = head.start,
-                    .period = head.period};
+    const std::size_t place = program.loops.size(); // before those in it
+    program.loops.push_back({.id = head.id,
+                             .begin = size(),
+                             .trips = head.trips,
+                             .start = head.start,
+                             .period = head.period});
     for (mlir::Operation &inner : op.block())
       append(inner);
-    loop.end = size();
-    program.loops.push_back(loop);
+    program.loops[place].end = size();
   }
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(program.actions.size()); }

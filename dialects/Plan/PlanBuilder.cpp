@@ -5,13 +5,24 @@
 namespace vime::ir {
 namespace {
 
-bool hasForm(const plan::Program &program) {
-  std::uint32_t end = 0;
-  for (const plan::Loop &loop : program.loops) {
-    if (loop.begin < end || loop.end < loop.begin || loop.end > program.actions.size())
+// Each loop lies in the one before it or behind it.
+bool formATree(const std::vector<plan::Loop> &loops, std::uint32_t end) {
+  std::vector<std::uint32_t> around = {end}; // ends of the loops around the latest one
+  std::uint32_t begin = 0;
+  for (const plan::Loop &loop : loops) {
+    while (around.size() > 1 && around.back() <= loop.begin)
+      around.pop_back();
+    if (loop.begin < begin || loop.end < loop.begin || loop.end > around.back())
       return false;
-    end = loop.end;
+    begin = loop.begin;
+    around.push_back(loop.end);
   }
+  return true;
+}
+
+bool hasForm(const plan::Program &program) {
+  if (!formATree(program.loops, static_cast<std::uint32_t>(program.actions.size())))
+    return false;
   return std::all_of(program.actions.begin(), program.actions.end(),
                      [&](const plan::Action &action) {
                        return action.operands <= program.operands.size() &&
@@ -104,19 +115,25 @@ void PlanBuilder::program(const plan::Plan &plan, std::size_t index) {
 void PlanBuilder::fillProgram(mlir::Block &block, const plan::Program &program) {
   lanesAndStages(block, program);
   UsesOfProgram uses(builder.getContext(), program.operands);
-  std::uint32_t next = 0;
+  std::uint32_t action = 0;
+  auto loop = program.loops.begin();
   auto appendUntil = [&](mlir::Block &into, std::uint32_t end) {
-    for (; next < end; ++next)
-      appender.append(into, uses.recordOf(program.actions[next]));
+    for (; action < end; ++action)
+      appender.append(into, uses.recordOf(program.actions[action]));
   };
-  for (const plan::Loop &loop : program.loops) {
-    appendUntil(block, loop.begin);
-    mlir::OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(&block);
-    appendUntil(add<LoopOp>(LoopHead{loop.id, loop.trips, loop.start, loop.period}).block(),
-                loop.end);
-  }
-  appendUntil(block, static_cast<std::uint32_t>(program.actions.size()));
+  // The actions up to `end`, and the loops that begin before it.
+  auto fill = [&](auto &self, mlir::Block &into, std::uint32_t end, bool isOutermost) -> void {
+    while (loop != program.loops.end() && (isOutermost || loop->begin < end)) {
+      const plan::Loop inner = *loop++;
+      appendUntil(into, inner.begin);
+      mlir::OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToEnd(&into);
+      auto op = add<LoopOp>(LoopHead{inner.id, inner.trips, inner.start, inner.period});
+      self(self, op.block(), inner.end, /*isOutermost=*/false);
+    }
+    appendUntil(into, end);
+  };
+  fill(fill, block, static_cast<std::uint32_t>(program.actions.size()), /*isOutermost=*/true);
 }
 
 void PlanBuilder::lanesAndStages(mlir::Block &block, const plan::Program &program) {

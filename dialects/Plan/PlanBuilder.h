@@ -45,7 +45,7 @@ private:
   std::vector<Known> known; // by place of the first operand
 };
 
-/// Whether every program can be said in ops: loops ascend and are disjoint, opcodes are known,
+/// Whether every program can be said in ops: loops form a tree, opcodes are known,
 /// lists of operands lie in their pool.
 bool isWellFormed(const plan::Plan &plan);
 

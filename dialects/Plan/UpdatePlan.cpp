@@ -1,74 +1,71 @@
 #include "dialects/Plan/UpdatePlan.h"
 
+#include <algorithm>
+
 #include "dialects/Plan/PlanBuilder.h"
 
 namespace vime::ir {
 namespace {
 
-// The ops of a program's actions in dispatch order, if loops begin and end where they do in
-// `program`.
-class ActionsInPlace {
+// The ops of a program's actions in dispatch order, and those of its loops.
+class OpsInPlace {
 public:
-  explicit ActionsInPlace(const plan::Program &program) : program(program) {
-    records.reserve(program.actions.size());
+  explicit OpsInPlace(mlir::Block &block) { collect(block); }
+
+  /// Whether they are of the same kinds as in `program`, and loops begin and end where they do
+  /// there.
+  bool match(const plan::Program &program) const {
+    return std::equal(records.begin(), records.end(), program.actions.begin(),
+                      program.actions.end(),
+                      [](const ActionRecord *record, const plan::Action &action) {
+                        return record->action.opcode == action.opcode;
+                      }) &&
+           std::equal(loops.begin(), loops.end(), program.loops.begin(), program.loops.end(),
+                      [](const Loop &here, const plan::Loop &loop) {
+                        return here.begin == loop.begin && here.end == loop.end;
+                      });
   }
 
-  bool find(mlir::Block &block) {
-    for (mlir::Operation &op : block)
-      if (auto loop = llvm::dyn_cast<LoopOp>(op)) {
-        const std::size_t begin = records.size();
-        addActions(loop.block());
-        if (!takeLoop(loop, begin))
-          return false;
-      } else if (op.hasTrait<IsAction>()) {
-        add(op);
-      }
-    return loops == program.loops.size() && records.size() == program.actions.size();
-  }
-
-  /// False if an action has become another one.
-  bool matches() const {
-    for (std::size_t index = 0; index < records.size(); ++index)
-      if (records[index]->action.opcode != program.actions[index].opcode)
-        return false;
-    return true;
-  }
-
-  void write(mlir::MLIRContext *context) {
+  void write(const plan::Program &program, mlir::MLIRContext *context) {
     UsesOfProgram uses(context, program.operands);
     for (std::size_t index = 0; index < records.size(); ++index)
       *records[index] = uses.recordOf(program.actions[index]);
+    for (std::size_t index = 0; index < loops.size(); ++index) {
+      const plan::Loop &loop = program.loops[index];
+      loops[index].op.record() = {loop.id, loop.trips, loop.start, loop.period};
+    }
   }
 
 private:
-  void add(mlir::Operation &op) {
-    records.push_back(op.getPropertiesStorage().as<ActionRecord *>());
-  }
-  void addActions(mlir::Block &block) {
+  struct Loop {
+    LoopOp op;
+    std::size_t begin = 0, end = 0;
+  };
+
+  void collect(mlir::Block &block) {
     for (mlir::Operation &op : block)
-      add(op);
-  }
-  bool takeLoop(LoopOp op, std::size_t begin) {
-    if (loops == program.loops.size())
-      return false;
-    const plan::Loop &loop = program.loops[loops++];
-    op.record() = {loop.id, loop.trips, loop.start, loop.period};
-    return loop.begin == begin && loop.end == records.size();
+      if (op.hasTrait<IsAction>()) {
+        records.push_back(op.getPropertiesStorage().as<ActionRecord *>());
+      } else if (auto loop = llvm::dyn_cast<LoopOp>(op)) {
+        const std::size_t place = loops.size();
+        loops.push_back({loop, records.size()});
+        collect(loop.block());
+        loops[place].end = records.size();
+      }
   }
 
-  const plan::Program &program;
   std::vector<ActionRecord *> records;
-  std::size_t loops = 0;
+  std::vector<Loop> loops;
 };
 
 void updateProgram(ProgramOp op, const plan::Program &program, PlanBuilder &builder) {
-  ActionsInPlace actions(program);
-  if (!actions.find(op.block()) || !actions.matches()) {
+  OpsInPlace ops(op.block());
+  if (!ops.match(program)) {
     op.block().clear();
     builder.fillProgram(op.block(), program);
     return;
   }
-  actions.write(op.getContext());
+  ops.write(program, op.getContext());
   while (!op.block().empty() && llvm::isa<LaneOp, StageOp>(op.block().front()))
     op.block().front().erase();
   builder.lanesAndStages(op.block(), program);

@@ -28,13 +28,17 @@ private:
       return mlir::success();
     }
     begun = true;
-    if (auto loop = llvm::dyn_cast<LoopOp>(op)) {
-      for (mlir::Operation &inner : loop.block())
-        if (mlir::failed(visitAction(inner)))
-          return mlir::failure();
-      return mlir::success();
-    }
-    return visitAction(op);
+    return visitActions(op);
+  }
+
+  mlir::LogicalResult visitActions(mlir::Operation &op) {
+    auto loop = llvm::dyn_cast<LoopOp>(op);
+    if (!loop)
+      return visitAction(op);
+    for (mlir::Operation &inner : loop.block())
+      if (mlir::failed(visitActions(inner)))
+        return mlir::failure();
+    return mlir::success();
   }
 
   mlir::LogicalResult takeLane(LaneOp lane) {

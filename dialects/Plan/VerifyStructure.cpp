@@ -61,8 +61,10 @@ mlir::LogicalResult LayoutOp::verify() {
 
 mlir::LogicalResult LoopOp::verify() {
   for (mlir::Operation &op : block())
-    if (!op.hasTrait<IsAction>())
-      return op.emitOpError("is no action: a loop holds nothing else");
+    if (!op.hasTrait<IsAction>() && !llvm::isa<LoopOp>(op))
+      return op.emitOpError("is no action: a loop holds those and loops");
+  if (auto outer = (*this)->getParentOfType<LoopOp>(); outer && outer->getParentOfType<LoopOp>())
+    return emitOpError("lies in two others: steps, and in them microbatches, are all there is");
   if (record().period <= 0)
     return emitOpError("has period ") << record().period << ", time must pass";
   return mlir::success();

@@ -152,7 +152,11 @@ TEST_F(PlanText, ProgramsWithoutFormAreRefused) {
     damage(plan.programs[0]);
     return !ir::moduleFromPlan(&context, plan);
   };
-  EXPECT_TRUE(refused([](plan::Program &program) { program.loops.push_back(program.loops[0]); }));
+  EXPECT_TRUE(refused([](plan::Program &program) {
+    program.loops.push_back(program.loops[0]); // half in, half out
+    ++program.loops[1].begin;
+    ++program.loops[1].end;
+  }));
   EXPECT_TRUE(refused([](plan::Program &program) { program.loops[0].end = 1000; }));
   EXPECT_TRUE(refused([](plan::Program &program) { program.loops[0].end = 0; }));
   EXPECT_TRUE(refused([](plan::Program &program) { program.actions[3].opcode = 0x0999; }));

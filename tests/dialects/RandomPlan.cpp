@@ -132,17 +132,27 @@ private:
     for (std::uint64_t count = 1 + dice.upTo(2); count > 0; --count)
       program.stages.push_back(
           {model, static_cast<std::uint32_t>(dice.upTo(plan.models[model].stages.size() - 1))});
-    for (std::uint64_t segment = dice.upTo(3); segment > 0; --segment) {
+    for (std::uint64_t count = dice.upTo(3); count > 0; --count) {
       actions(program);
-      Loop loop{.id = dice.any32(), .begin = size(program), .trips = dice.any32()};
-      actions(program);
-      loop.end = size(program);
-      loop.start = static_cast<std::int64_t>(dice.any64());
-      loop.period = static_cast<std::int64_t>(1 + dice.any64() / 4);
-      program.loops.push_back(loop);
+      loop(program, /*mayHoldOthers=*/true);
     }
     actions(program);
     return program;
+  }
+
+  void loop(Program &program, bool mayHoldOthers) {
+    const std::size_t place = program.loops.size();
+    program.loops.push_back({.id = dice.any32(),
+                             .begin = size(program),
+                             .trips = dice.any32(),
+                             .start = static_cast<std::int64_t>(dice.any64()),
+                             .period = static_cast<std::int64_t>(1 + dice.any64() / 4)});
+    actions(program);
+    while (mayHoldOthers && dice.coin()) {
+      loop(program, /*mayHoldOthers=*/false);
+      actions(program);
+    }
+    program.loops[place].end = size(program);
   }
 
   static std::uint32_t size(const Program &program) {

@@ -38,6 +38,18 @@ plan.program @rank0 {
 
 plan.program @rank0 {
   plan.lane compute
+  plan.loop id 0 trips 1 start 0 period 9 {
+    plan.loop id 1 trips 1 start 0 period 3 {
+      // expected-error@+1 {{'plan.join' op is on lane 4 of 1}}
+      plan.join lane 4 time 0
+    }
+  }
+}
+
+// -----
+
+plan.program @rank0 {
+  plan.lane compute
   // expected-error@+1 {{'plan.join' op waits for lane 5 of 1}}
   plan.join lane 0 time 0 waits [5:1]
 }

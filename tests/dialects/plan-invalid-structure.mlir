@@ -59,8 +59,17 @@ plan.layout @layout0 device 0 host 0 {
 // -----
 
 plan.loop id 0 trips 1 start 0 period 1 {
-  // expected-error@+1 {{'plan.lane' op is no action: a loop holds nothing else}}
+  // expected-error@+1 {{'plan.lane' op is no action: a loop holds those and loops}}
   plan.lane compute
+}
+
+// -----
+
+plan.loop id 0 trips 1 start 0 period 9 {
+  plan.loop id 1 trips 1 start 0 period 9 {
+    // expected-error@+1 {{'plan.loop' op lies in two others: steps, and in them microbatches, are all there is}}
+    plan.loop id 2 trips 1 start 0 period 9 { }
+  }
 }
 
 // -----

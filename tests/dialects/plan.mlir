@@ -92,6 +92,12 @@ plan.plan schedule "1f1b" compiler "0.1.0" {
       plan.join lane 0 time 28 waits [1:1, 3:1, 4:1, 5:1023]
       // CHECK-NEXT: plan.measure lane 0 time 29 flags [host_blocking, skip_if_empty, last_use]
       plan.measure lane 0 time 29 flags [host_blocking, skip_if_empty, last_use]
+      // CHECK-NEXT: plan.loop id 1 trips 8 start 30 period 1 {
+      // CHECK-NEXT:   plan.join lane 0 time 0
+      // CHECK-NEXT: }
+      plan.loop id 1 trips 8 start 30 period 1 {
+        plan.join lane 0 time 0
+      }
       // CHECK-NEXT: plan.report lane 1 time 31
       plan.report lane 1 time 31
     // CHECK-NEXT: }
