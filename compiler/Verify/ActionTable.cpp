@@ -5,15 +5,11 @@
 #include <tuple>
 
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Loops.h"
 
 namespace vime::verify {
 
 using namespace plan;
-
-bool isOverMicrobatches(const Program &program, const Loop &loop) {
-  return std::any_of(program.actions.begin() + loop.begin, program.actions.begin() + loop.end,
-                     [](const Action &action) { return action.step != 0; });
-}
 
 namespace {
 
@@ -23,61 +19,43 @@ public:
   Unrolling(RankView &rank, std::vector<Entry> &entries) : rank(rank), entries(entries) {}
 
   void run() {
-    std::uint32_t next = 0;
-    std::int64_t clock = 0; // where the clock of what stands outside loops starts
-    for (const Loop &loop : rank.program->loops) {
-      outside(next, loop.begin, clock);
-      if (isOverMicrobatches(*rank.program, loop))
-        unrolled(loop);
-      else
-        kept(loop);
-      clock = loop.start + loop.period * loop.trips;
-      next = loop.end;
+    for (const Stretch &stretch : stretchesOf(*rank.program)) {
+      const std::uint32_t segment = segmentOf(stretch.steps);
+      rank.pieces.push_back({stretch.start, stretch.period, segment});
+      for (std::uint32_t iteration = 0; iteration < stretch.trips; ++iteration)
+        append(stretch, iteration);
     }
-    outside(next, static_cast<std::uint32_t>(rank.program->actions.size()), clock);
   }
 
 private:
-  void outside(std::uint32_t begin, std::uint32_t end, std::int64_t start) {
-    beginPiece(straight(), start, 0);
-    append(begin, end, 0);
-  }
-
-  void unrolled(const Loop &loop) {
-    beginPiece(straight(), loop.start, loop.period);
-    for (std::uint32_t iteration = 0; iteration < loop.trips; ++iteration)
-      append(loop.begin, loop.end, iteration);
-  }
-
-  void kept(const Loop &loop) {
-    rank.segments.push_back({size(), size(), loop.id, loop.trips, loop.start, loop.period});
-    beginPiece(last(), loop.start, 0);
-    append(loop.begin, loop.end, 0);
-  }
-
-  /// The segment outside of loops that is open, or a new one.
-  std::uint32_t straight() {
-    if (rank.segments.empty() || rank.segments.back().isLoop())
+  /// The one that is open, or a new one: the body of a loop over steps, or what stands outside.
+  std::uint32_t segmentOf(const Loop *steps) {
+    if (rank.segments.empty() || steps != open) {
+      open = steps;
       rank.segments.push_back({size(), size()});
-    return last();
+      if (steps) {
+        Segment &body = rank.segments.back();
+        body.loop = steps->id;
+        body.trips = steps->trips;
+        body.start = steps->start;
+        body.period = steps->period;
+      }
+    }
+    return static_cast<std::uint32_t>(rank.segments.size() - 1);
   }
 
-  void beginPiece(std::uint32_t segment, std::int64_t start, std::int64_t period) {
-    rank.pieces.push_back({start, period, segment});
-  }
-
-  void append(std::uint32_t begin, std::uint32_t end, std::uint32_t iteration) {
+  void append(const Stretch &stretch, std::uint32_t iteration) {
     const auto piece = static_cast<std::uint16_t>(rank.pieces.size() - 1);
-    for (std::uint32_t action = begin; action < end; ++action)
+    for (std::uint32_t action = stretch.begin; action < stretch.end; ++action)
       entries.push_back({action, static_cast<std::uint16_t>(iteration), piece});
     rank.segments.back().end = size();
   }
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(entries.size()); }
-  std::uint32_t last() const { return static_cast<std::uint32_t>(rank.segments.size() - 1); }
 
   RankView &rank;
   std::vector<Entry> &entries;
+  const Loop *open = nullptr;
 };
 
 bool sameLoops(const RankView &one, const RankView &other) {

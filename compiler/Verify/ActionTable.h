@@ -6,8 +6,8 @@
 //
 // An entry is one action of one rank, in dispatch order; the entries of all ranks stand behind each
 // other. A loop over steps stays a loop: its body stands here once and is a segment with its trips.
-// A loop that advances microbatches runs at most once per microbatch, so it is unrolled here and no
-// judge needs to know that it was one.
+// A loop over microbatches, in that body or outside, runs at most once per microbatch, so it is
+// unrolled here and no judge needs to know that it was one.
 //
 // A message never crosses the edge of an iteration of a loop over steps (C1), so the k-th send of a
 // channel meets the k-th receive of the same segment and iteration, and entries can be matched by
@@ -30,7 +30,7 @@ struct Entry {
   std::uint16_t piece;     // index in RankView::pieces
 };
 
-/// Entries with one clock: time = start + iteration * period + base.
+/// Entries with one clock: time = start + iteration * period + base, in the first step.
 struct Piece {
   std::int64_t start = 0;
   std::int64_t period = 0;
@@ -154,8 +154,5 @@ private:
   std::vector<std::uint32_t> firstStage; // of each model in stageViews
   bool agree = true;
 };
-
-/// The loop advances microbatches: the table unrolls it.
-bool isOverMicrobatches(const plan::Program &program, const plan::Loop &loop);
 
 } // namespace vime::verify

@@ -38,7 +38,8 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::S3, 6, "a rank has too many lanes, or one of no known kind"},
     VerifierCode{Rule::S3, 7, "a channel leads to no other rank of the mesh"},
     VerifierCode{Rule::S3, 8,
-                 "a loop is empty, overlaps another one, or leads beyond the last microbatch"},
+                 "a loop is empty, overlaps another one, lies too deep, or leads beyond the last "
+                 "microbatch"},
     VerifierCode{Rule::S3, 9, "a rank holds a stage that no model has"},
     VerifierCode{Rule::S3, 10, "a buffer is of no known kind, or has no slots or too many"},
     VerifierCode{Rule::S3, 11, "an action has an opcode that this version does not know"},

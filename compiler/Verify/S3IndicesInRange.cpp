@@ -9,6 +9,7 @@
 #include "compiler/Verify/Accesses.h"
 #include "compiler/Verify/Rules.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Loops.h"
 #include "runtime/Plan/Names.h"
 
 namespace vime::verify {
@@ -146,25 +147,23 @@ private:
     if (!require(program.loops.size() <= kMaxLoops, 8, "rank {} has {} loops, more than {}", rank,
                  program.loops.size(), kMaxLoops))
       return false;
-    std::size_t behind = 0;
-    for (const Loop &loop : program.loops) {
-      if (!require(behind <= loop.begin && loop.begin < loop.end &&
-                       loop.end <= program.actions.size() && loop.trips >= 1,
-                   8, "loop {} of rank {} is empty or lies in another one", loop.id, rank))
-        return false;
-      behind = loop.end;
-      if (isOverMicrobatches(program, loop))
-        require(loop.trips <= plan.data.microbatches, 8,
-                "loop {} of rank {} advances microbatches {} times; there are {}", loop.id, rank,
-                loop.trips, plan.data.microbatches);
-      clock(rank, loop);
+    if (const auto misfit = findLoopMisfit(program)) {
+      fail(8, fmt::format("loop {} of rank {} {}", misfit->loop->id, rank, misfit->problem));
+      return false;
     }
+    for (const Loop &loop : program.loops)
+      clock(rank, loop);
+    if (sound)
+      for (const Stretch &stretch : stretchesOf(program))
+        require(stretch.trips <= plan.data.microbatches, 8,
+                "loop {} of rank {} runs {} times in a step of {} microbatches",
+                stretch.loop ? stretch.loop->id : 0, rank, stretch.trips, plan.data.microbatches);
     return sound;
   }
 
-  /// C2 adds times up; none may leave 62 bits.
+  /// C2 adds times up, of nested loops too; none may leave 60 bits.
   void clock(std::uint32_t rank, const Loop &loop) {
-    constexpr std::int64_t kMost = std::int64_t{1} << 62;
+    constexpr std::int64_t kMost = std::int64_t{1} << 60;
     if (loop.start > -kMost && loop.start < kMost && loop.period >= 0 &&
         loop.period < (kMost / loop.trips - 1))
       return;
@@ -196,10 +195,9 @@ private:
   }
 
   std::uint64_t unrolled(const Program &program) const {
-    std::uint64_t entries = program.actions.size();
-    for (const Loop &loop : program.loops)
-      if (isOverMicrobatches(program, loop))
-        entries += std::uint64_t{loop.end - loop.begin} * (loop.trips - 1);
+    std::uint64_t entries = 0;
+    for (const Stretch &stretch : stretchesOf(program))
+      entries += std::uint64_t{stretch.end - stretch.begin} * stretch.trips;
     return entries;
   }
 
@@ -244,14 +242,15 @@ private:
     return true;
   }
 
-  /// Of the loop around an action that advances its microbatch.
+  /// Of the innermost loop around an action that advances its microbatch.
   static std::uint64_t lastIteration(const Program &program, std::size_t index) {
     if (program.actions[index].step == 0)
       return 0;
+    std::uint64_t last = 0;
     for (const Loop &loop : program.loops)
       if (loop.begin <= index && index < loop.end)
-        return loop.trips - 1;
-    return 0;
+        last = loop.trips - 1; // parents stand before children
+    return last;
   }
 
   bool operands(std::uint32_t rank, const Program &program, const Layout &layout,

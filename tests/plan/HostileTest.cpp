@@ -231,6 +231,43 @@ TEST(OutOfRange, Loops) {
   });
 }
 
+TEST(OutOfRange, LoopsInLoops) {
+  const auto with = [](auto... loops) {
+    return [loops...](Plan &p) { (p.programs[0].loops.push_back(loops), ...); };
+  };
+  // {id, begin, end, trips, start, period}; loop 0 is [1, 23).
+  const Loop inner{7, 6, 10, 2, 5, 3};
+  expectSentences({
+      {"", with(inner)},
+      {"", with(inner, Loop{8, 12, 14, 1, 12, 3})},
+      {"rank 0: loop 7 overlaps another one",
+       [inner](Plan &p) {
+         p.programs[0].loops[0].end = 9;
+         p.programs[0].loops.push_back(inner);
+       }},
+      {"rank 0: loop 8 overlaps another one", with(inner, Loop{8, 9, 12, 1, 12, 3})},
+      {"rank 0: loop 8 lies in two others; only one is possible",
+       with(inner, Loop{8, 7, 9, 1, 0, 1})},
+      {"rank 0: loop 7 does not fit its program", with(Loop{7, 0, 1, 1, 0, 1})},
+      {"rank 0: loop 8 does not fit its program", with(Loop{7, 12, 14, 1, 5, 3}, Loop{8, 6, 10})},
+      {"rank 0: loop 8 has no place on the clock", with(inner, Loop{8, 12, 14, 1, 10, 3})},
+      {"rank 0: loop 7 has no place on the clock", with(Loop{7, 6, 10, 2, -1, 3})},
+      {"rank 0: loop 7 runs more often than a step has microbatches",
+       with(Loop{7, 6, 10, 3, 5, 3})},
+      {"rank 0: loop 0 advances microbatches and holds another one",
+       [inner](Plan &p) {
+         p.programs[0].loops.push_back(inner);
+         p.programs[0].actions[11].step = 1;
+       }},
+      {"rank 0: action 6 (forward, stage 0, microbatch 0 + 2 × iteration) is of a microbatch that "
+       "no step has",
+       [inner](Plan &p) {
+         p.programs[0].loops.push_back(inner);
+         p.programs[0].actions[6].step = 2;
+       }},
+  });
+}
+
 TEST(OutOfRange, Actions) {
   const auto change = [](void (*apply)(Action &)) {
     return [apply](Plan &p) { apply(p.programs[1].actions[5]); };

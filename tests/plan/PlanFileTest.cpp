@@ -52,6 +52,16 @@ TEST_F(PlanFile, ComesBackAsItWas) {
   }
 }
 
+TEST_F(PlanFile, LoopsInLoopsComeBack) {
+  const Plan plan = foldedPlan({.exportTo = "model"});
+  ASSERT_TRUE(checkPlan(plan).ok()) << checkPlan(plan).message();
+  ASSERT_TRUE(writePlan(plan, path()).ok());
+  const StatusOr<Plan> back = readPlan(path());
+  ASSERT_TRUE(back.ok()) << back.status().message();
+  EXPECT_EQ(*back, plan);
+  EXPECT_NE(planId(plan), planId(smallPlan({.exportTo = "model"})));
+}
+
 TEST_F(PlanFile, ARankReadsItsPartOnly) {
   const Plan plan = smallPlan();
   ASSERT_TRUE(writePlan(plan, path()).ok());

@@ -388,6 +388,23 @@ Plan smallPlan(const SmallPlanOptions &options) {
   return plan;
 }
 
+plan::Plan foldedPlan(const SmallPlanOptions &options) {
+  Plan plan = smallPlan(options);
+  Program &program = plan.programs[0];
+  const std::uint32_t first = indexOf(plan, 0, "forward, stage 0, microbatch 0");
+  program.actions.erase(program.actions.begin() + first + 2, program.actions.begin() + first + 4);
+  Loop &steps = program.loops[0];
+  steps.end -= 2;
+  for (std::uint32_t index = first; index < first + 2; ++index) {
+    program.actions[index].step = 1;
+    program.actions[index].time -= 5;
+  }
+  for (std::uint32_t index = first + 2; index < steps.end; ++index)
+    program.actions[index].time -= 5 + 2 * 3; // the clock behind a loop starts at its end
+  program.loops.push_back({7, first, first + 2, 2, 5, 3});
+  return plan;
+}
+
 std::uint32_t indexOf(const Plan &plan, std::uint32_t rank, std::string_view description) {
   const Program *program = programOf(plan, rank);
   for (std::uint32_t action = 0; program && action < program->actions.size(); ++action)

@@ -24,6 +24,14 @@ struct SmallPlanOptions {
 
 plan::Plan smallPlan(const SmallPlanOptions &options = {});
 
+/// The same with rank 0's two forwards and their sends as a loop over microbatches inside the loop
+/// over steps; rank 1 stays as it is:
+///   forward 0, send 0, forward 1, send 1   at 5, 6, 7, 9   becomes   (forward i, send i) × 2   at
+///   5 + 3i, 6 + 3i
+plan::Plan foldedPlan(const SmallPlanOptions &options = {});
+/// Index of that loop in rank 0's table.
+constexpr std::size_t kFoldedLoop = 1;
+
 /// The first action of a rank with this description (runtime/Plan/Describe.h); aborts if there is
 /// none.
 std::uint32_t indexOf(const plan::Plan &plan, std::uint32_t rank, std::string_view description);

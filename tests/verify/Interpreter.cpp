@@ -34,21 +34,27 @@ struct Instance {
 std::vector<Instance> unroll(const Program &program) {
   std::vector<Instance> instances;
   std::map<int, std::uint64_t> counts;
-  std::uint32_t next = 0;
-  const auto append = [&](std::uint32_t begin, std::uint32_t end, std::uint32_t iteration) {
-    for (std::uint32_t index = begin; index < end; ++index) {
+  std::size_t next = 0; // loop
+  const auto append = [&](const auto &self, std::uint32_t index, std::uint32_t end,
+                          std::uint32_t iteration) -> void {
+    while (index < end) {
+      if (next < program.loops.size() && program.loops[next].begin == index) {
+        const std::size_t own = next;
+        const Loop &loop = program.loops[own];
+        for (std::uint32_t inner = 0; inner < loop.trips; ++inner) {
+          next = own + 1;
+          self(self, loop.begin, loop.end, inner);
+        }
+        index = loop.end;
+        continue;
+      }
       const Action &action = program.actions[index];
       instances.push_back(
           {&action, index, action.microbatch + action.step * iteration, counts[action.lane]++});
+      ++index;
     }
   };
-  for (const Loop &loop : program.loops) {
-    append(next, loop.begin, 0);
-    for (std::uint32_t iteration = 0; iteration < loop.trips; ++iteration)
-      append(loop.begin, loop.end, iteration);
-    next = loop.end;
-  }
-  append(next, static_cast<std::uint32_t>(program.actions.size()), 0);
+  append(append, 0, static_cast<std::uint32_t>(program.actions.size()), 0);
   return instances;
 }
 

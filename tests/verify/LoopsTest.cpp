@@ -9,6 +9,7 @@
 #include "runtime/Plan/Describe.h"
 #include "tests/lowering/Lowered.h"
 #include "tests/plan/SmallPlan.h"
+#include "tests/verify/Interpreter.h"
 #include "tests/verify/Judged.h"
 
 namespace vime {
@@ -30,7 +31,7 @@ Plan flatPlan() {
 /// … and with rank 0's two forwards and their sends as a loop over microbatches:
 ///   forward 0, send 0, forward 1, send 1   at 6, 7, 8, 10   becomes   (forward i, send i) × 2   at
 ///   6 + 3i, 7 + 3i
-Plan foldedPlan() {
+Plan foldedFlatPlan() {
   Plan plan = flatPlan();
   Program &program = plan.programs[0];
   const std::uint32_t first = indexOf(plan, 0, "forward, stage 0, microbatch 0");
@@ -48,17 +49,17 @@ Plan foldedPlan() {
 TEST(Loops, AStepWithoutALoopKeepsTheRules) { EXPECT_EQ(judged(flatPlan()), ""); }
 
 TEST(Loops, ALoopOverMicrobatchesIsJudgedIterationByIteration) {
-  EXPECT_EQ(judged(foldedPlan()), "");
+  EXPECT_EQ(judged(foldedFlatPlan()), "");
 }
 
 TEST(Loops, ALoopOverMicrobatchesThatDoesNotAdvance) {
-  Plan plan = foldedPlan();
+  Plan plan = foldedFlatPlan();
   plan.programs[0].actions[plan.programs[0].loops[0].begin].step = 0;
   EXPECT_EQ(codesOf(plan), "S0102 S0101 M0303"); // the output is also overwritten while it is sent
 }
 
 TEST(Loops, TheClockOfALoopOverMicrobatches) {
-  Plan plan = foldedPlan();
+  Plan plan = foldedFlatPlan();
   plan.programs[0].loops[0].period = 2;
   // The second send is now at 9, the receive still at 10, and all behind the loop two ticks early.
   EXPECT_EQ(judged(plan).substr(0, 106), "error[C0205]: message 1 of channel `rank 0 → rank 1, "
@@ -66,9 +67,94 @@ TEST(Loops, TheClockOfALoopOverMicrobatches) {
 }
 
 TEST(Loops, ALoopOverMicrobatchesThatIsTooLong) {
-  Plan plan = foldedPlan();
+  Plan plan = foldedFlatPlan();
   plan.programs[0].loops[0].trips = 3;
   EXPECT_EQ(codesOf(plan), "S0308");
+}
+
+// ---- a loop over microbatches in the loop over steps ---------------------------------------------
+
+/// foldedPlan() after a change of rank 0's program, layout and inner loop.
+std::string codesAfter(void (*change)(Program &, Layout &, Loop &)) {
+  Plan plan = foldedPlan();
+  change(plan.programs[0], plan.layouts[0], plan.programs[0].loops[kFoldedLoop]);
+  return codesOf(plan);
+}
+
+TEST(NestedLoops, KeepTheRules) {
+  EXPECT_EQ(judged(foldedPlan()), "");
+  EXPECT_EQ(judged(foldedPlan({.steps = 1})), "");
+  EXPECT_EQ(judged(foldedPlan({.exportTo = "model"})), "");
+  EXPECT_EQ(interpret(foldedPlan(), 1), interpret(smallPlan(), 1));
+}
+
+TEST(NestedLoops, APeriodThatIsTooShort) {
+  // Forward 1 would stand where send 0 does; the message and all behind it are early.
+  EXPECT_EQ(codesAfter([](Program &, Layout &, Loop &loop) { loop.period = 1; }),
+            "C0202 C0205 C0206");
+  Plan plan = foldedPlan();
+  plan.programs[0].loops[kFoldedLoop].period = 2;
+  EXPECT_EQ(judged(plan).substr(0, 106), "error[C0205]: message 1 of channel `rank 0 → rank 1, "
+                                         "forward` has time 9 on rank 0 and time 10 on rank 1");
+}
+
+TEST(NestedLoops, APeriodOfTheStepThatEndsBeforeTheLoopDoes) {
+  Plan plan = foldedPlan();
+  for (Program &program : plan.programs)
+    program.loops[0].period = 25;
+  EXPECT_EQ(judged(plan).substr(0, 75),
+            "error[C0203]: the body of loop 0 spans 25 ticks on rank 0, its period is 25");
+}
+
+TEST(NestedLoops, ARingThatIsTooSmallForTheBackEdge) {
+  const auto shrink = [](Layout &layout) {
+    for (Buffer &buffer : layout.buffers)
+      if (buffer.kind == BufferKind::Output)
+        buffer.count = 1;
+  };
+  Plan plan = foldedPlan();
+  shrink(plan.layouts[0]);
+  EXPECT_EQ(codesOf(plan), "M0303"); // forward 1 overwrites what send 0 may still read …
+  Program &program = plan.programs[0];
+  Action &forward = program.actions[program.loops[kFoldedLoop].begin];
+  forward.waits[1] = Wait::on(forward.waits[1].lane(), 1);
+  EXPECT_EQ(judged(plan), ""); // … unless it waits for the latest send instead of the one before
+}
+
+TEST(NestedLoops, AMissingWait) {
+  // Forward i overwrites what send i of the step before may still read.
+  EXPECT_EQ(codesAfter([](Program &program, Layout &, Loop &loop) {
+              program.actions[loop.begin].waits[1] = {};
+            }),
+            "M0303");
+  EXPECT_EQ(codesAfter([](Program &program, Layout &, Loop &loop) {
+              program.actions[loop.begin + 1].waits = {};
+            }),
+            "M0301");
+}
+
+TEST(NestedLoops, ALoopThatDoesNotAdvance) {
+  EXPECT_EQ(codesAfter([](Program &program, Layout &, Loop &loop) {
+              program.actions[loop.begin].step = program.actions[loop.begin + 1].step = 0;
+            }),
+            "S0102 S0101 C0103 M0303");
+}
+
+TEST(NestedLoops, ThatAreNoTree) {
+  const auto sentence = [](void (*change)(std::vector<Loop> &)) {
+    Plan plan = foldedPlan();
+    change(plan.programs[0].loops);
+    const std::string text = judged(plan);
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(sentence([](auto &loops) { loops.push_back({8, 7, 8, 1, 0, 1}); }),
+            "error[S0308]: loop 8 of rank 0 lies in two others; only one is possible");
+  EXPECT_EQ(sentence([](auto &loops) { loops[0].end = loops[kFoldedLoop].end - 1; }),
+            "error[S0308]: loop 7 of rank 0 overlaps another one");
+  EXPECT_EQ(sentence([](auto &loops) { std::swap(loops[0], loops[1]); }),
+            "error[S0308]: loop 0 of rank 0 does not fit its program");
+  EXPECT_EQ(sentence([](auto &loops) { loops[kFoldedLoop].trips = 3; }),
+            "error[S0308]: loop 7 of rank 0 runs 3 times in a step of 2 microbatches");
 }
 
 TEST(Sharing, BuffersThatAreUsedOneAfterTheOtherMayShareBytes) {
