@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Loops.h"
 
 namespace vime {
 namespace {
@@ -13,22 +14,29 @@ public:
       : plan(plan), rank(rank), program(*plan::programOf(plan, rank)) {}
 
   Status run() {
-    std::uint32_t next = 0;
-    std::int64_t start = 0; // of the segment
-    for (const plan::Loop &loop : program.loops) {
-      if (loop.begin < next || loop.end < loop.begin || loop.end > program.actions.size())
-        return Status(StatusCode::Unacceptable, fmt::format("the loops of rank {} overlap", rank));
-      if (Status status = checkStraight(next, loop.begin, start); !status.ok())
-        return status;
-      if (Status status = checkLoop(loop); !status.ok())
-        return status;
-      next = loop.end;
-      start = loop.start + loop.trips * loop.period;
-    }
-    return checkStraight(next, static_cast<std::uint32_t>(program.actions.size()), start);
+    if (const auto misfit = plan::findLoopMisfit(program))
+      return Status(StatusCode::Unacceptable, fmt::format("loop {} of rank {} {}", misfit->loop->id,
+                                                          rank, misfit->problem));
+    return checkBody(0, static_cast<std::uint32_t>(program.actions.size()), 0);
   }
 
 private:
+  /// Actions [begin, end) with the loops among them, of which `nextLoop` is the first; `origin`:
+  /// from where their clock counts.
+  Status checkBody(std::uint32_t begin, std::uint32_t end, std::int64_t origin) {
+    std::int64_t start = origin; // of the segment
+    while (nextLoop < program.loops.size() && program.loops[nextLoop].begin < end) {
+      const plan::Loop &loop = program.loops[nextLoop++];
+      if (Status status = checkStraight(begin, loop.begin, start); !status.ok())
+        return status;
+      if (Status status = checkLoop(loop, origin); !status.ok())
+        return status;
+      begin = loop.end;
+      start = origin + loop.start + loop.trips * loop.period;
+    }
+    return checkStraight(begin, end, start);
+  }
+
   Status checkStraight(std::uint32_t begin, std::uint32_t end, std::int64_t start) {
     for (std::uint32_t action = begin; action < end; ++action)
       if (Status status = advance(action, start + program.actions[action].time); !status.ok())
@@ -38,24 +46,29 @@ private:
 
   /// First iteration in order; the bases span less than the period, so that every later one
   /// follows; the last iteration ends the loop.
-  Status checkLoop(const plan::Loop &loop) {
-    constexpr std::int64_t kFarthest = std::int64_t(1) << 62; // no sum of two times overflows
+  Status checkLoop(const plan::Loop &loop, std::int64_t origin) {
+    constexpr std::int64_t kFarthest = std::int64_t(1) << 61; // no sum over nested loops overflows
     std::int64_t all = 0;
     if (loop.period < 0 || __builtin_mul_overflow(std::int64_t(loop.trips), loop.period, &all) ||
         all > kFarthest / 2 || loop.start > kFarthest / 2 || loop.start < -kFarthest / 2)
       return Status(StatusCode::Unacceptable,
                     fmt::format("loop {} of rank {} leaves the clock's range", loop.id, rank));
-    if (loop.begin == loop.end || loop.trips == 0)
-      return Status();
-    if (Status status = checkStraight(loop.begin, loop.end, loop.start); !status.ok())
+    const std::int64_t start = origin + loop.start, first = firstTimeOf(loop, start);
+    if (Status status = checkBody(loop.begin, loop.end, start); !status.ok())
       return status;
-    const std::int64_t first = program.actions[loop.begin].time,
-                       last = program.actions[loop.end - 1].time;
-    if (last - first >= loop.period)
+    if (time - first >= loop.period)
       return refuse(loop.end - 1, fmt::format("the times of loop {} span {}, its period is {}",
-                                              loop.id, last - first, loop.period));
-    time = loop.start + (loop.trips - 1) * loop.period + last;
+                                              loop.id, time - first, loop.period));
+    time += (loop.trips - 1) * loop.period;
     return Status();
+  }
+
+  /// `nextLoop` is the first loop inside, or one behind.
+  std::int64_t firstTimeOf(const plan::Loop &loop, std::int64_t start) const {
+    const bool beginsInner =
+        nextLoop < program.loops.size() && program.loops[nextLoop].begin == loop.begin;
+    return start + (beginsInner ? program.loops[nextLoop].start : 0) +
+           program.actions[loop.begin].time;
   }
 
   Status advance(std::uint32_t action, std::int64_t now) {
@@ -86,6 +99,7 @@ private:
   const plan::Plan &plan;
   const std::uint32_t rank;
   const plan::Program &program;
+  std::size_t nextLoop = 0;
   std::int64_t time = -1; // of the latest action; the clock starts at 0
 };
 

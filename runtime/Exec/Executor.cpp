@@ -44,20 +44,36 @@ Executor::Executor(RankState &state, ResolvedProgram resolved, Sleeper &sleeper,
 
 Status Executor::run() {
   state.counters.since = Clock::now();
-  std::uint32_t next = 0;
-  for (const plan::Loop &loop : state.program.loops) {
-    if (Status status = runRange(next, loop.begin); !status.ok())
-      return status;
-    for (iteration = 0; iteration < loop.trips; ++iteration)
-      if (Status status = runRange(loop.begin, loop.end); !status.ok())
-        return status;
-    iteration = 0;
-    next = loop.end;
-  }
-  if (Status status = runRange(next, static_cast<std::uint32_t>(program.instructions.size()));
+  nextLoop = 0;
+  if (Status status = runBody(0, static_cast<std::uint32_t>(program.instructions.size()));
       !status.ok())
     return status;
   return drain();
+}
+
+Status Executor::runBody(std::uint32_t begin, std::uint32_t end) {
+  const std::vector<plan::Loop> &loops = state.program.loops;
+  while (nextLoop < loops.size() && loops[nextLoop].begin < end) {
+    const plan::Loop &loop = loops[nextLoop];
+    if (Status status = runRange(begin, loop.begin); !status.ok())
+      return status;
+    if (Status status = runLoop(nextLoop); !status.ok())
+      return status;
+    begin = loop.end;
+  }
+  return runRange(begin, end);
+}
+
+Status Executor::runLoop(std::size_t index) {
+  const plan::Loop &loop = state.program.loops[index];
+  around[depth++] = iteration;
+  for (iteration = 0; iteration < loop.trips; ++iteration) {
+    nextLoop = index + 1;
+    if (Status status = runBody(loop.begin, loop.end); !status.ok())
+      return status;
+  }
+  iteration = around[--depth];
+  return Status();
 }
 
 Status Executor::runRange(std::uint32_t begin, std::uint32_t end) {
@@ -175,7 +191,9 @@ Status Executor::explain(Status status, const std::string &where) const {
 
 std::string Executor::nameOf(const Instruction &instruction) const {
   const std::string action = plan::describe(state.plan, state.rank, instruction.action);
-  return fmt::format("action {} ({}), iteration {}", instruction.action, action, iteration);
+  const std::string inStep = depth > 1 ? fmt::format(" of iteration {}", around[1]) : "";
+  return fmt::format("action {} ({}), iteration {}{}", instruction.action, action, iteration,
+                     inStep);
 }
 
 } // namespace vime

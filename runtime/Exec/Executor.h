@@ -9,6 +9,7 @@
 // lock, no string, and no system call for an action whose waits are satisfied.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Resolve.h"
 #include "runtime/Exec/Worker.h"
+#include "runtime/Plan/Loops.h"
 #include "runtime/Transport/Sleeper.h"
 
 namespace vime {
@@ -44,6 +46,8 @@ private:
     std::unique_ptr<Worker> worker;                       // of a host or io lane
   };
 
+  Status runBody(std::uint32_t begin, std::uint32_t end);
+  Status runLoop(std::size_t index);
   Status runRange(std::uint32_t begin, std::uint32_t end);
   Status dispatch(const Instruction &instruction);
   Status perform(const Instruction &instruction);
@@ -61,7 +65,10 @@ private:
   ResolvedProgram program;
   Sleeper &sleeper;
   std::vector<LaneState> lanes;
-  std::uint32_t iteration = 0; // of the loop around the present action
+  std::size_t nextLoop = 0;    // the first one at or behind the present action
+  std::uint32_t iteration = 0; // of the innermost loop around the present action
+  std::array<std::uint32_t, plan::kMaxLoopDepth> around{}; // `iteration` outside of each open loop
+  std::size_t depth = 0;                                   // open loops
 };
 
 } // namespace vime

@@ -146,6 +146,7 @@ Plan chainPlan(ChainShape shape) {
   plan.mesh.pipeline = shape.ranks;
   plan.groups = {{"norm", Flow::Metrics, Collective::AllGather, 1, 0, {DataType::Float64, 8, 0}}};
   plan.models = {{}};
+  plan.data.microbatches = shape.microbatches;
   plan.run = {"chain", shape.steps, 0, ""};
   for (std::uint32_t rank = 0; rank < shape.ranks; ++rank) {
     plan.models[0].stages.push_back({rank, rank + 1, rank == 0, rank + 1 == shape.ranks});
@@ -156,6 +157,31 @@ Plan chainPlan(ChainShape shape) {
     plan.layoutOf.push_back(rank);
   }
   return plan;
+}
+
+void foldMicrobatches(Plan &plan, std::uint32_t rank) {
+  constexpr std::int64_t kPeriod = 20; // ChainClock
+  Program &program = plan.programs[rank];
+  const std::uint32_t trips = plan.data.microbatches,
+                      behind = program.loops[0].end - 3, // norm, all-gather, clip
+                      body = behind / 2 / trips;
+  std::vector<Action> actions;
+  std::int64_t start = 0; // of the clock of what comes next
+  for (const std::uint32_t first : {0u, behind / 2}) {
+    const std::int64_t begin = program.actions[first].time;
+    const auto size = static_cast<std::uint32_t>(actions.size());
+    program.loops.push_back({1 + first, size, size + body, trips, begin, kPeriod});
+    for (std::uint32_t index = first; index < first + body; ++index) {
+      Action &action = actions.emplace_back(program.actions[index]);
+      action.time -= static_cast<std::int32_t>(begin);
+      action.step = 1;
+    }
+    start = begin + trips * kPeriod;
+  }
+  for (std::uint32_t index = behind; index < behind + 3; ++index)
+    actions.emplace_back(program.actions[index]).time -= static_cast<std::int32_t>(start);
+  program.actions = std::move(actions);
+  program.loops[0].end = static_cast<std::uint32_t>(program.actions.size());
 }
 
 } // namespace vime

@@ -29,4 +29,8 @@ constexpr std::uint32_t kChainSlots = 2;
 /// after the all-gather.
 plan::Plan chainPlan(ChainShape shape);
 
+/// Folds the microbatches of a rank of a chain plan: one loop for all forwards and one for all
+/// backwards, inside the loop over steps.
+void foldMicrobatches(plan::Plan &plan, std::uint32_t rank);
+
 } // namespace vime

@@ -16,7 +16,7 @@ Status nothing(RankState &, const Instruction &) { return Status(); }
 
 /// A step header outside the arena: chains have no coordinator.
 std::vector<std::byte> headerOf(const plan::Plan &plan, const std::vector<std::uint32_t> &tokens) {
-  std::uint32_t microbatches = 0;
+  std::uint32_t microbatches = plan.data.microbatches;
   for (const plan::Action &action : plan.programs.front().actions)
     microbatches = std::max(microbatches, action.microbatch + 1);
   std::vector<std::byte> bytes(plan::StepHeader::bytes(microbatches));

@@ -218,6 +218,87 @@ TEST(Executor, ALoopOverMicrobatchesGoesRoundTheRing) {
                                            std::pair(9u, 0)));
 }
 
+/// What each rank did, in order.
+std::array<std::vector<std::pair<std::uint16_t, std::uint32_t>>, 8> traces;
+
+Status traced(RankState &state, const Instruction &instruction) {
+  static const RoutineTable routines = markingRoutines();
+  const std::uint16_t opcode = state.program.actions[instruction.action].opcode;
+  traces[state.rank].emplace_back(opcode, instruction.microbatch);
+  return routines.at(opcode)(state, instruction);
+}
+
+/// Runs a chain with some of its ranks folded; what they did and what arrived where.
+auto tracesOf(const plan::Plan &plan) {
+  ChainRun chain{plan, markingRoutines()};
+  for (auto &[opcode, routine] : chain.routines)
+    routine = traced;
+  seen = {};
+  traces = {};
+  for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
+    EXPECT_EQ(checkCertificate(plan, rank).message(), "");
+  expectAllOk(chain.run());
+  std::vector<std::vector<std::uint64_t>> arrived;
+  for (const Seen &own : seen) {
+    arrived.push_back(own.forward);
+    arrived.push_back(own.backward);
+  }
+  return std::pair(traces, arrived);
+}
+
+TEST(Executor, LoopsOverMicrobatchesInTheLoopOverStepsDoWhatTheFlatProgramDoes) {
+  const plan::Plan flat = chainPlan({.ranks = 3, .microbatches = 5, .steps = 4});
+  const auto expected = tracesOf(flat);
+  EXPECT_EQ(expected.first[1].size(), 4u * (2 * 3 * 5 + 3));
+  plan::Plan folded = flat;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    foldMicrobatches(folded, rank); // rank by rank: folded ranks meet flat ones
+    EXPECT_LE(folded.programs[rank].actions.size(), 9u);
+    EXPECT_EQ(tracesOf(folded), expected);
+  }
+}
+
+TEST(Executor, AFailureInALoopInALoopNamesBothIterations) {
+  ChainRun chain{chainPlan({.ranks = 2, .microbatches = 4, .steps = 1000}), nullRoutines()};
+  foldMicrobatches(chain.plan, 1);
+  chain.routines[plan::code(Opcode::Backward)] = failOnRankOne;
+  countdown = 4 * 2 + 4; // microbatch 3 of the third step
+  EXPECT_THAT(chain.run()[1].message(),
+              HasSubstr("(backward, stage 1, microbatch 0 + iteration), iteration 3 of iteration "
+                        "2: the disk is full"));
+}
+
+// ---- the certificate -----------------------------------------------------------------------------
+
+std::string certificateAfter(void (*change)(plan::Program &)) {
+  plan::Plan plan = chainPlan({.ranks = 2, .microbatches = 4, .steps = 3});
+  foldMicrobatches(plan, 0);
+  change(plan.programs[0]);
+  return checkCertificate(plan, 0).message();
+}
+
+TEST(Certificate, LoopsInLoops) {
+  EXPECT_EQ(certificateAfter([](plan::Program &) {}), "");
+  EXPECT_THAT(certificateAfter([](plan::Program &program) { program.loops[1].period = 4; }),
+              HasSubstr("the times of loop 1 span 4, its period is 4"));
+  EXPECT_THAT(certificateAfter([](plan::Program &program) { program.loops[2].start = 1; }),
+              HasSubstr("is dispatched before it at"));
+  EXPECT_THAT(certificateAfter([](plan::Program &program) {
+                program.loops[0].period = program.loops[2].start;
+              }),
+              HasSubstr("the times of loop 0 span"));
+  EXPECT_EQ(certificateAfter([](plan::Program &program) { program.loops[1].end += 1; }),
+            "loop 9 of rank 0 overlaps another one");
+  EXPECT_EQ(certificateAfter([](plan::Program &program) {
+              program.loops.insert(program.loops.begin() + 2, {5, 1, 2, 1, 0, 1});
+            }),
+            "loop 5 of rank 0 lies in two others; only one is possible");
+  EXPECT_EQ(certificateAfter([](plan::Program &program) {
+              program.loops[1].period = std::int64_t{1} << 61;
+            }),
+            "loop 1 of rank 0 leaves the clock's range");
+}
+
 TEST(Executor, AnUnknownOpcodeIsRefusedBeforeAnythingRuns) {
   ChainRun chain{chainPlan({.ranks = 1}), nullRoutines()};
   chain.plan.programs[0].actions[1].opcode = 0x0999;
