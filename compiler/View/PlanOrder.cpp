@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Loops.h"
 #include "schedules/Notation.h"
 
 namespace vime {
@@ -28,34 +29,16 @@ std::optional<TaskKind> taskOf(std::uint16_t opcode) {
   }
 }
 
-/// How often a loop runs within one step: a loop over microbatches moves on by `step`, the loop
-/// over steps does not.
-std::uint32_t tripsInStep(const Program &program, const Loop &loop) {
-  const bool advances =
-      std::any_of(program.actions.begin() + loop.begin, program.actions.begin() + loop.end,
-                  [](const Action &action) { return action.step != 0; });
-  return advances ? loop.trips : 1;
-}
-
 std::vector<Task> rowOf(const Program &program) {
   std::vector<Task> row;
-  const auto run = [&](std::uint32_t begin, std::uint32_t end, std::uint32_t iteration) {
-    for (std::uint32_t index = begin; index < end; ++index) {
-      const Action &action = program.actions[index];
-      if (const std::optional<TaskKind> kind = taskOf(action.opcode))
-        row.push_back({*kind, static_cast<int>(program.stages[action.stage].stage),
-                       static_cast<int>(action.microbatch + iteration * action.step)});
-    }
-  };
-  std::uint32_t next = 0;
-  for (const Loop &loop : program.loops) {
-    run(next, loop.begin, 0);
-    for (std::uint32_t iteration = 0, trips = tripsInStep(program, loop); iteration < trips;
-         ++iteration)
-      run(loop.begin, loop.end, iteration);
-    next = loop.end;
-  }
-  run(next, static_cast<std::uint32_t>(program.actions.size()), 0);
+  for (const Stretch &stretch : stretchesOf(program))
+    for (std::uint32_t iteration = 0; iteration < stretch.trips; ++iteration)
+      for (std::uint32_t index = stretch.begin; index < stretch.end; ++index) {
+        const Action &action = program.actions[index];
+        if (const std::optional<TaskKind> kind = taskOf(action.opcode))
+          row.push_back({*kind, static_cast<int>(program.stages[action.stage].stage),
+                         static_cast<int>(action.microbatch + iteration * action.step)});
+      }
   return row;
 }
 

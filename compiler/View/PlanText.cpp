@@ -221,12 +221,15 @@ void TextWriter::pool(const Program &program) {
 
 void TextWriter::actions(const Program &program, std::uint32_t rank) {
   auto loop = program.loops.begin();
+  std::vector<const Loop *> open;
   for (std::uint32_t index = 0; index < program.actions.size(); ++index) {
-    if (loop != program.loops.end() && index == loop->begin)
+    for (; loop != program.loops.end() && index == loop->begin; ++loop) {
       line("# loop {}, {} times", loop->id, loop->trips);
+      open.push_back(&*loop);
+    }
     action(program, rank, index);
-    if (loop != program.loops.end() && index + 1 == loop->end)
-      line("# end of loop {}", loop++->id);
+    for (; !open.empty() && index + 1 == open.back()->end; open.pop_back())
+      line("# end of loop {}", open.back()->id);
   }
 }
 
