@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/Lowering/RankBuffers.h"
+#include "runtime/Plan/Loops.h"
 
 namespace vime {
 
@@ -76,21 +77,19 @@ public:
   }
 
   bool run() {
-    const std::size_t end = program.actions.size();
-    std::size_t loop = 0;
-    for (std::size_t index = 0; index < end;) {
-      if (loop < program.loops.size() && program.loops[loop].begin == index) {
-        // The second round sees what the first one left: waits that cross the loop's back edge.
-        // Both must hold.
-        const Loop &body = program.loops[loop++];
-        for (int round = 0; round < 2; ++round)
-          for (index = body.begin; index < body.end; ++index)
-            if (!visit(program.actions[index]))
-              return false;
-        continue;
-      }
-      if (!visit(program.actions[index++]))
-        return false;
+    const std::vector<Stretch> stretches = stretchesOf(program);
+    for (auto first = stretches.begin(); first != stretches.end();) {
+      const Loop *steps = first->steps;
+      const auto end = std::find_if(first, stretches.end(), [steps](const Stretch &stretch) {
+        return stretch.steps != steps;
+      });
+      // The second round sees what the first one left: waits that cross the back edge of the loop
+      // over steps. Both must hold.
+      for (int round = 0; round < (steps ? 2 : 1); ++round)
+        for (auto stretch = first; stretch != end; ++stretch)
+          if (!visit(*stretch))
+            return false;
+      first = end;
     }
     return true;
   }
@@ -116,6 +115,15 @@ private:
     }
   }
 
+  /// Every iteration of a loop over microbatches: a ring comes round only after several of them.
+  bool visit(const Stretch &stretch) {
+    for (iteration = 0; iteration < stretch.trips; ++iteration)
+      for (std::uint32_t index = stretch.begin; index < stretch.end; ++index)
+        if (!visit(program.actions[index]))
+          return false;
+    return true;
+  }
+
   bool visit(Action &action) {
     touched.clear();
     const std::uint8_t lane = action.lane;
@@ -131,7 +139,8 @@ private:
   }
 
   SlotUse &slotOf(const Use &use, const Action &action) {
-    return uses[use.firstSlot + (use.slots == 1 ? 0 : action.microbatch % use.slots)];
+    const std::uint32_t microbatch = action.microbatch + action.step * iteration;
+    return uses[use.firstSlot + (use.slots == 1 ? 0 : microbatch % use.slots)];
   }
 
   void collect(const SlotUse &slot, bool writing, std::uint8_t lane) {
@@ -183,6 +192,7 @@ private:
   }
 
   Program &program;
+  std::uint32_t iteration = 0; // of the loop over microbatches around the present action
   const std::size_t lanes;
   std::size_t slotCount = 0;
   std::vector<std::uint32_t> firstSlot, slotsOf; // by buffer

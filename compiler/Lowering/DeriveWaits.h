@@ -6,7 +6,8 @@
 
 namespace vime {
 
-/// Sets the waits of every action and the flag of those that may be waited for. `isRoot`: the rank
+/// Sets the waits of every action and the flag of those that may be waited for. In loops over
+/// microbatches an action's waits are those that hold in all iterations. `isRoot`: the rank
 /// is the root of the plan's groups. False if an action needs more waits than it has room for, or a
 /// slot has more readers than are kept: no order leads to either today, since an action meets at
 /// most its two neighbours, the coordinator's groups and its own rank's lanes.
