@@ -72,15 +72,22 @@ Status countOnRankZero(RankState &state, const Instruction &) {
 
 class SteadyState : public testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(SteadyState, AllocatesNothing) {
-  ChainRun chain{chainPlan({.ranks = GetParam(), .microbatches = 8, .steps = kSteps}),
-                 nullRoutines()};
+void expectNoAllocations(const plan::Plan &plan) {
+  ChainRun chain{plan, nullRoutines()};
   chain.routines[plan::code(plan::Opcode::Clip)] = countOnRankZero;
   step = 0;
   for (const Status &status : chain.run())
     EXPECT_TRUE(status.ok()) << status.message();
   EXPECT_GT(before.load(), 0u); // the counter counts
   EXPECT_EQ(after.load(), before.load());
+}
+
+TEST_P(SteadyState, AllocatesNothing) {
+  plan::Plan plan = chainPlan({.ranks = GetParam(), .microbatches = 8, .steps = kSteps});
+  expectNoAllocations(plan);
+  for (std::uint32_t rank = 0; rank < GetParam(); ++rank)
+    foldMicrobatches(plan, rank); // loops in the loop over steps
+  expectNoAllocations(plan);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, SteadyState, testing::Values(1, 2, 4),
