@@ -43,13 +43,19 @@ void Verdict::findOrigin(Finding &finding, ActionPlace place) const {
 }
 
 void Verdict::from(Finding &finding, ActionPlace place) const {
-  if (&finding != &unseen)
-    finding.from(place, words(place));
+  if (&finding == &unseen)
+    return;
+  finding.from(place, words(place));
+  if (finding.span.line == 0)
+    findOrigin(finding, place);
 }
 
 void Verdict::to(Finding &finding, ActionPlace place) const {
-  if (&finding != &unseen)
-    finding.to(place, words(place));
+  if (&finding == &unseen)
+    return;
+  finding.to(place, words(place));
+  if (finding.span.line == 0)
+    findOrigin(finding, place);
 }
 
 std::string Verdict::words(ActionPlace place) const {

@@ -24,7 +24,8 @@ public:
   Finding &error(Rule rule, int number, std::string message);
   /// A finding about an action, which leads to the user's line.
   Finding &error(Rule rule, int number, ActionPlace place, std::string message);
-  /// The action with its description, as one end of a contradiction.
+  /// The action with its description, as one end of a contradiction; leads to the user's line if
+  /// nothing did yet.
   void from(Finding &finding, ActionPlace place) const;
   void to(Finding &finding, ActionPlace place) const;
 
