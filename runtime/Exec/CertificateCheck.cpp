@@ -15,8 +15,8 @@ public:
 
   Status run() {
     if (const auto misfit = plan::findLoopMisfit(program))
-      return Status(StatusCode::Unacceptable, fmt::format("loop {} of rank {} {}", misfit->loop->id,
-                                                          rank, misfit->problem));
+      return Status(StatusCode::Unacceptable,
+                    fmt::format("loop {} of rank {} {}", misfit->loop->id, rank, misfit->problem));
     return checkBody(0, static_cast<std::uint32_t>(program.actions.size()), 0);
   }
 

@@ -149,10 +149,9 @@ Status ProgramCheck::checkLoops() const {
 
 /// From the start of its parent's iteration; negative if time does not pass or passes too far.
 std::int64_t ProgramCheck::endOf(const Loop &loop) {
-  constexpr std::int64_t kFarthest = std::int64_t{1} << 60; // sums over nested loops do not overflow
+  constexpr std::int64_t kFarthest = std::int64_t{1} << 60; // no sum over nested loops overflows
   std::int64_t length = 0, end = 0;
-  const bool fits = loop.period >= 1 &&
-                    !__builtin_mul_overflow(loop.period, loop.trips, &length) &&
+  const bool fits = loop.period >= 1 && !__builtin_mul_overflow(loop.period, loop.trips, &length) &&
                     !__builtin_add_overflow(loop.start, length, &end) && end <= kFarthest;
   return fits ? end : -1;
 }
@@ -167,8 +166,8 @@ Status ProgramCheck::checkActions() const {
         return status;
     inStep += std::uint64_t{stretch.trips} * (stretch.end - stretch.begin);
     if (inStep > kMostInStep)
-      return unacceptable(fmt::format("rank {}: a step has more than {} actions", coordinate,
-                                      kMostInStep));
+      return unacceptable(
+          fmt::format("rank {}: a step has more than {} actions", coordinate, kMostInStep));
   }
   return Status();
 }

@@ -26,7 +26,8 @@ const char *problemOf(const Loop &loop, const Loop *outer, const Loop *inner) {
     return "overlaps another one";
   if (!inner || loop.begin >= inner->end)
     return nullptr;
-  return loop.end > inner->end ? "overlaps another one" : "lies in two others; only one is possible";
+  return loop.end > inner->end ? "overlaps another one"
+                               : "lies in two others; only one is possible";
 }
 
 /// The actions of a loop over steps itself: what advances there would have two iterations to go by.

@@ -2,7 +2,7 @@
 //
 //   if (auto misfit = findLoopMisfit(program)) … misfit->loop->id, misfit->problem
 //   for (const Stretch &stretch : stretchesOf(program))
-//     for (std::uint32_t iteration = 0; iteration < stretch.trips; ++iteration) … once in every step
+//     for (std::uint32_t iteration = 0; iteration < stretch.trips; ++iteration) … in every step
 #pragma once
 
 #include <cstddef>

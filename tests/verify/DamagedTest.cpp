@@ -29,7 +29,7 @@ public:
     case 4:
       return set(program.operands[random() % program.operands.size()]);
     case 5:
-      return anyOf(program.loops[0]);
+      return anyOf(program.loops[random() % program.loops.size()]);
     case 6:
       return anyOf(layout.buffers[random() % layout.buffers.size()]);
     case 7:
@@ -136,7 +136,7 @@ private:
 TEST(Damaged, EveryPlanGetsAVerdict) {
   int refused = 0;
   for (std::uint32_t seed = 0; seed < 3000; ++seed) {
-    Plan plan = smallPlan({.exportTo = "model"});
+    Plan plan = seed % 2 ? foldedPlan({.exportTo = "model"}) : smallPlan({.exportTo = "model"});
     Damage damage(plan, seed);
     for (std::uint32_t times = 0; times <= seed % 3; ++times)
       damage.apply();
