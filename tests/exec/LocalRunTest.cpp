@@ -54,6 +54,17 @@ TEST(LocalRun, EveryStepIsReported) {
   }
 }
 
+TEST(LocalRun, AFoldedRankMeetsAFlatOne) {
+  const SmallJob job(foldedPlan({.steps = 5}));
+  EXPECT_EQ(checkRun(job.plan, {.base = job.folder.string()}).message(), "");
+  Recorder recorder;
+  const Status status = runJob(job, recorder);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(recorder.records.size(), 5u);
+  ASSERT_EQ(recorder.stats.size(), 2u);
+  EXPECT_EQ(recorder.stats[0].actions, 22u); // as without a loop over microbatches
+}
+
 TEST(LocalRun, AMissingTextNamesTheOptionThatHelps) {
   SmallJob job;
   job.plan.data.text = "nowhere.txt";

@@ -130,6 +130,13 @@ TEST_P(Transports, ARunEndsWithItsSummary) {
   EXPECT_THAT(program.leftovers(), IsEmpty());
 }
 
+TEST_P(Transports, ARankWithALoopOverMicrobatchesRunsBesideAFlatOne) {
+  const SmallJob job(foldedPlan({.steps = 20}));
+  Program program(job, {"--transport", GetParam()});
+  EXPECT_EQ(program.wait(), 0) << program.err();
+  EXPECT_THAT(program.out(), StartsWith("small: 20 steps in "));
+}
+
 TEST_P(Transports, JsonIsAllThatStandardOutputHolds) {
   const SmallJob job({.steps = 3});
   Program program(job, {"--transport", GetParam(), "--json", "--quiet"});

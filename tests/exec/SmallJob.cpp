@@ -10,7 +10,9 @@
 
 namespace vime {
 
-SmallJob::SmallJob(const SmallPlanOptions &options) : plan(smallPlan(options)) {
+SmallJob::SmallJob(const SmallPlanOptions &options) : SmallJob(smallPlan(options)) {}
+
+SmallJob::SmallJob(plan::Plan given) : plan(std::move(given)) {
   std::string pattern = std::filesystem::temp_directory_path() / "vime-test-XXXXXX";
   folder = mkdtemp(pattern.data());
   std::ofstream(folder / plan.data.text) << std::string(plan.data.textBytes, 'a');

@@ -13,6 +13,8 @@ namespace vime {
 class SmallJob {
 public:
   explicit SmallJob(const SmallPlanOptions &options = {});
+  /// Around another plan with the small plan's data.
+  explicit SmallJob(plan::Plan plan);
   ~SmallJob();
   SmallJob(const SmallJob &) = delete;
 

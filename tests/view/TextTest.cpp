@@ -148,5 +148,26 @@ TEST(PlanText, EveryFieldShows) {
   EXPECT_GT(different, 500u);
 }
 
+TEST(PlanText, LoopsInLoops) {
+  const std::string text = linesWith(planText(foldedPlan()), "program 0", "\nprogram 1");
+  std::string edges;
+  for (std::size_t begin = 0, end; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    if (line.starts_with("loop") || line.starts_with("# loop") || line.starts_with("# end") ||
+        line.starts_with("action 6 ") || line.starts_with("action 8 "))
+      edges += line.substr(0, line.find(" lane")) + "\n";
+  }
+  EXPECT_EQ(edges, R"(loop 0 begin 1 end 21 trips 3 start 1 period 26
+loop 7 begin 6 end 8 trips 2 start 5 period 3
+# loop 0, 3 times
+# loop 7, 2 times
+action 6 forward
+# end of loop 7
+action 8 receive
+# end of loop 0
+)");
+}
+
 } // namespace
 } // namespace vime
