@@ -1,5 +1,9 @@
 #include "runtime/Plan/CheckParts.h"
 
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
 #include <fmt/format.h>
 
 #include "runtime/Plan/Describe.h"
@@ -36,7 +40,59 @@ const char *problemOf(const Buffer &buffer, const Layout &layout, std::size_t st
   return nullptr;
 }
 
+/// Tokens, labels and offsets become addresses: what else is written there would lead routines
+/// anywhere.
+bool steersAddresses(BufferKind kind) {
+  return kind == BufferKind::Header || kind == BufferKind::Segments || kind == BufferKind::Tokens ||
+         kind == BufferKind::Labels;
+}
+
+Status checkSharing(const Plan &plan, std::uint32_t coordinate) {
+  const std::vector<Buffer> &buffers = layoutOf(plan, coordinate)->buffers;
+  const std::vector<bool> shares = buffersThatShare(*layoutOf(plan, coordinate));
+  for (std::uint32_t index = 0; index < buffers.size(); ++index) {
+    if (!shares[index] || !steersAddresses(buffers[index].kind))
+      continue;
+    std::uint32_t other = 0;
+    while (other == index || !shareBytes(buffers[index], buffers[other]))
+      ++other;
+    return unacceptable(fmt::format("rank {}: buffer {} ({}) shares bytes with buffer {} ({})",
+                                    coordinate, index, describeBuffer(plan, coordinate, index),
+                                    other, describeBuffer(plan, coordinate, other)));
+  }
+  return Status();
+}
+
 } // namespace
+
+bool shareBytes(const Buffer &one, const Buffer &other) {
+  return one.tier == other.tier && one.extent() != 0 && other.extent() != 0 &&
+         one.offset < other.offset + other.extent() && other.offset < one.offset + one.extent();
+}
+
+std::vector<bool> buffersThatShare(const Layout &layout) {
+  const std::vector<Buffer> &buffers = layout.buffers;
+  std::vector<std::uint32_t> order(buffers.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::erase_if(order, [&](std::uint32_t index) { return buffers[index].extent() == 0; });
+  std::sort(order.begin(), order.end(), [&](std::uint32_t one, std::uint32_t other) {
+    return std::tuple(buffers[one].tier, buffers[one].offset) <
+           std::tuple(buffers[other].tier, buffers[other].offset);
+  });
+  // Who shares with anything shares with the one that reaches farthest before it, or is that one
+  // for its successor.
+  std::vector<bool> shares(buffers.size());
+  const std::uint32_t *farthest = nullptr;
+  for (const std::uint32_t &index : order) {
+    if (farthest && shareBytes(buffers[*farthest], buffers[index]))
+      shares[*farthest] = shares[index] = true;
+    const auto endOf = [](const Buffer &buffer) { return buffer.offset + buffer.extent(); };
+    if (!farthest || buffers[*farthest].tier != buffers[index].tier ||
+        endOf(buffers[*farthest]) < endOf(buffers[index]))
+      farthest = &index;
+  }
+  return shares;
+}
 
 Status checkLayout(const Plan &plan, std::uint32_t coordinate) {
   const Layout &layout = *layoutOf(plan, coordinate);
@@ -48,7 +104,7 @@ Status checkLayout(const Plan &plan, std::uint32_t coordinate) {
     if (const char *problem = problemOf(layout.buffers[index], layout, stages))
       return unacceptable(fmt::format("rank {}: buffer {} ({}) {}", coordinate, index,
                                       describeBuffer(plan, coordinate, index), problem));
-  return Status();
+  return checkSharing(plan, coordinate);
 }
 
 } // namespace vime::plan

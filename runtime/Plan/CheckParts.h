@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "runtime/Base/Status.h"
 #include "runtime/Plan/Plan.h"
@@ -16,6 +17,10 @@ Status checkCommon(const Plan &plan);
 
 /// CheckLayout.cpp: the buffers of a coordinate of the pipeline axis.
 Status checkLayout(const Plan &plan, std::uint32_t coordinate);
+
+/// By buffer: whether another one lies on some of its bytes.
+std::vector<bool> buffersThatShare(const Layout &layout);
+bool shareBytes(const Buffer &one, const Buffer &other);
 
 /// CheckProgram.cpp: lanes, loops and actions of a coordinate, and (OperandRules.h) the buffers its
 /// actions name. `mostTensors` is `mostTensorsOf` the plan.

@@ -9,6 +9,7 @@
 #include "runtime/Plan/Loops.h"
 #include "runtime/Plan/Names.h"
 #include "runtime/Plan/OperandRules.h"
+#include "runtime/Plan/StepHeader.h"
 
 namespace vime::plan {
 namespace {
@@ -39,14 +40,17 @@ class ProgramCheck {
 public:
   ProgramCheck(const Plan &plan, std::uint32_t coordinate, std::uint64_t mostTensors)
       : plan(plan), coordinate(coordinate), mostTensors(mostTensors),
-        program(*programOf(plan, coordinate)), layout(*layoutOf(plan, coordinate)) {}
+        program(*programOf(plan, coordinate)), layout(*layoutOf(plan, coordinate)),
+        shares(buffersThatShare(layout)) {}
 
   Status run() {
     if (Status status = checkLanes(); !status.ok())
       return status;
     if (Status status = checkLoops(); !status.ok())
       return status;
-    return checkActions();
+    if (Status status = checkActions(); !status.ok())
+      return status;
+    return checkHeader();
   }
 
 private:
@@ -74,12 +78,15 @@ private:
   const char *problemOfWaits(const Action &action) const;
   Status checkOperands(std::uint32_t index, const Signature &signature,
                        const OperandRuleList &rules) const;
+  Status checkSharing(std::uint32_t index) const;
+  Status checkHeader() const;
 
   const Plan &plan;
   std::uint32_t coordinate;
   std::uint64_t mostTensors;
   const Program &program;
   const Layout &layout;
+  const std::vector<bool> shares; // by buffer: whether it is worth a look
 };
 
 Status ProgramCheck::checkLanes() const {
@@ -247,6 +254,38 @@ Status ProgramCheck::checkOperands(std::uint32_t index, const Signature &signatu
                                       absent ? "nothing" : describeBuffer(plan, coordinate, buffer),
                                       signature.operands[operand].name));
   }
+  return checkSharing(index);
+}
+
+/// Buffers may lie on the same bytes at different times, not in the same action.
+Status ProgramCheck::checkSharing(std::uint32_t index) const {
+  const Action &action = program.actions[index];
+  const std::uint32_t *const begin = program.operands.data() + action.operands;
+  const std::uint32_t *const end = begin + action.operandCount;
+  for (const std::uint32_t *one = begin; one != end; ++one) {
+    if (*one == kNoBuffer || !shares[*one])
+      continue;
+    for (const std::uint32_t *other = begin; other != one; ++other)
+      if (*other != kNoBuffer && *other != *one &&
+          shareBytes(layout.buffers[*one], layout.buffers[*other]))
+        return refuseAction(index, fmt::format("has {} and {} on the same bytes",
+                                               describeBuffer(plan, coordinate, *other),
+                                               describeBuffer(plan, coordinate, *one)));
+  }
+  return Status();
+}
+
+/// Every message looks into the header, whether or not an action names it.
+Status ProgramCheck::checkHeader() const {
+  std::size_t headers = 0;
+  std::uint64_t bytes = 0;
+  for (const Buffer &buffer : layout.buffers)
+    if (buffer.kind == BufferKind::Header) {
+      ++headers;
+      bytes = buffer.bytes;
+    }
+  if (headers != 1 || bytes < StepHeader::bytes(plan.data.microbatches))
+    return unacceptable(fmt::format("rank {} has no buffer that is its step header", coordinate));
   return Status();
 }
 

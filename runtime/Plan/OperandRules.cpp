@@ -10,7 +10,11 @@ namespace vime::plan {
 namespace {
 
 constexpr std::uint32_t bit(BufferKind kind) { return 1u << static_cast<unsigned>(kind); }
-constexpr std::uint32_t kAnyKind = ~0u;
+
+/// What these hold becomes addresses. Only a message of their own kind may fill them.
+constexpr std::uint32_t kSteering = bit(BufferKind::Header) | bit(BufferKind::Segments) |
+                                    bit(BufferKind::Tokens) | bit(BufferKind::Labels);
+constexpr std::uint32_t kNumbers = ~kSteering;
 
 std::size_t indexOf(const Signature &signature) {
   return static_cast<std::size_t>(&signature - signatures().data());
@@ -102,8 +106,8 @@ OperandRule OperandRules::stageRule(const Signature &signature, const OperandSig
   const bool isTokens = operand.name == "input" && specs[stage].range.embedding;
   const std::optional<BufferKind> kind =
       isTokens ? BufferKind::Tokens : enumeratorOf<BufferKind>(operand.name);
-  if (!kind) { // `copy` takes any two buffers
-    rule.ownKinds = rule.otherKinds = kAnyKind;
+  if (!kind) { // `copy` takes any two buffers of numbers
+    rule.ownKinds = rule.otherKinds = kNumbers;
     return rule;
   }
   rule.ownKinds = bit(*kind);
@@ -160,24 +164,41 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, const StageS
 }
 
 OperandRuleList OperandRules::laneRules(const Lane &lane) const {
-  OperandRule whole;
-  whole.ownKinds = whole.otherKinds = kAnyKind;
   if (lane.kind == LaneKind::Send || lane.kind == LaneKind::Receive) {
+    OperandRule whole;
+    whole.ownKinds = whole.otherKinds =
+        lane.flow == Flow::Data ? bit(BufferKind::Tokens) | bit(BufferKind::Labels) : kNumbers;
     whole.extent = lane.message.fixed;
     if (lane.message.perToken != 0)
       whole.bytes = lane.message.fixed + tokens * lane.message.perToken;
     return {whole};
   }
-  if (lane.kind != LaneKind::Group)
-    return {};
-  const Group &group = plan.groups[lane.group];
+  return lane.kind == LaneKind::Group ? groupRules(plan.groups[lane.group]) : OperandRuleList{};
+}
+
+OperandRuleList OperandRules::groupRules(const Group &group) const {
   const std::uint64_t members = group.axes & 1 ? plan.mesh.pipeline : 1;
   const std::uint32_t member = group.axes & 1 ? coordinate : 0;
+  OperandRule whole, all;
   whole.extent = group.message.fixed;
-  OperandRule all = whole;
   all.extent = members * group.message.fixed;
-  if (group.operation == Collective::Gather && member != group.root)
-    all.presence = OperandRule::Presence::Absent;
+  switch (group.operation) {
+  case Collective::Broadcast:
+    whole.ownKinds = group.flow == Flow::Control ? bit(BufferKind::Header)
+                     : group.flow == Flow::Data  ? bit(BufferKind::Segments)
+                                                 : kNumbers;
+    break;
+  case Collective::Gather:
+    whole.ownKinds = bit(BufferKind::Stats);
+    all.ownKinds = bit(BufferKind::AllStats);
+    if (member != group.root)
+      all.presence = OperandRule::Presence::Absent;
+    break;
+  case Collective::AllGather:
+    whole.ownKinds = bit(BufferKind::Squares);
+    all.ownKinds = bit(BufferKind::AllSquares);
+    break;
+  }
   return {whole, all};
 }
 

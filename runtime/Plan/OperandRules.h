@@ -52,6 +52,7 @@ private:
   OperandRule stageRule(const Signature &signature, const OperandSignature &operand,
                         std::uint32_t stage) const;
   OperandRuleList laneRules(const Lane &lane) const;
+  OperandRuleList groupRules(const Group &group) const;
   std::uint64_t bytesOf(BufferKind kind, Opcode opcode, const StageSpec &spec) const;
 
   const Plan &plan;

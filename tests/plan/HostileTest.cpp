@@ -1,5 +1,6 @@
 // Files whose hashes are right and whose content is not: from a later version, or from somebody who
 // means harm.
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -115,7 +116,10 @@ TEST(OutOfRange, Common) {
        [](Plan &p) { p.mesh.data = 2; }},
       {"2 programs are bound to 3 ranks", [](Plan &p) { p.mesh.pipeline = 3; }},
       {"rank 1 has layout 2 of 2", [](Plan &p) { p.layoutOf[1] = 2; }},
-      {"program 1 belongs to no rank", [](Plan &p) { p.programOf = {0, 0}; }},
+      {"program 1 belongs to no rank",
+       [](Plan &p) {
+         p.programOf = {0, 0};
+       }},
       {"program 1 has stage 2 of model 0, which does not exist",
        [](Plan &p) { p.programs[1].stages[0].stage = 2; }},
       {"program 0 has stage 0 of model 1, which does not exist",
@@ -131,11 +135,17 @@ TEST(OutOfRange, Common) {
       {"messages of group `norm` depend on a microbatch",
        [](Plan &p) { p.groups[2].message.perToken = 1; }},
       {"connect round 0 cannot connect ranks 0 and 2",
-       [](Plan &p) { p.connect[0].pairs[0] = {0, 2}; }},
+       [](Plan &p) {
+         p.connect[0].pairs[0] = {0, 2};
+       }},
       {"connect round 0 cannot connect ranks 1 and 1",
-       [](Plan &p) { p.connect[0].pairs[0] = {1, 1}; }},
+       [](Plan &p) {
+         p.connect[0].pairs[0] = {1, 1};
+       }},
       {"connect round 0 cannot connect ranks 0 and 1",
-       [](Plan &p) { p.connect[0].pairs.push_back({0, 1}); }},
+       [](Plan &p) {
+         p.connect[0].pairs.push_back({0, 1});
+       }},
       {"origin 0 is of no action", [](Plan &p) { p.origins[0].opcode = 0; }},
       {"the plan's job is not UTF-8 text", [](Plan &p) { p.job = "caf\xe9"; }},
   });
@@ -365,16 +375,61 @@ TEST(OutOfRange, EveryOperandOfTheWrongKind) {
       for (std::uint32_t entry = action.operands; entry < action.operands + action.operandCount;
            ++entry)
         for (const std::uint32_t other : {kNoBuffer, kNoBuffer - 1, 1000u, 0u /* header */}) {
-          const Family family = findSignature(action.opcode)->family;
-          const bool moves =
-              family == Family::Transfer || family == Family::Collective; // these take any kind
-          if (plan.programs[rank].operands[entry] == other || (moves && other == 0))
+          if (plan.programs[rank].operands[entry] == other)
             continue;
           Plan wrong = plan;
           wrong.programs[rank].operands[entry] = other;
           EXPECT_EQ(checkPlan(wrong).code(), StatusCode::Unacceptable)
               << "rank " << rank << " operand " << entry << " as " << other;
         }
+}
+
+// Numbers that a peer computed must not become offsets, tokens or labels.
+TEST(OutOfRange, MessagesOfAnotherKind) {
+  const auto with = [](const char *action, std::uint32_t rank, BufferKind kind) {
+    return [=](Plan &p) {
+      Program &program = p.programs[rank];
+      const std::vector<Buffer> &buffers = p.layouts[rank].buffers;
+      const auto buffer = std::find_if(buffers.begin(), buffers.end(),
+                                       [=](const Buffer &each) { return each.kind == kind; });
+      program.operands[program.actions[indexOf(p, rank, action)].operands] =
+          static_cast<std::uint32_t>(buffer - buffers.begin());
+    };
+  };
+  expectSentences({
+      {"rank 1: action 1 (broadcast `step`) cannot take stash of stage 1 as its `data`",
+       with("broadcast `step`", 1, BufferKind::Stash)},
+      {"rank 1: action 2 (broadcast `segments`) cannot take stash of stage 1 as its `data`",
+       with("broadcast `segments`", 1, BufferKind::Stash)},
+      {"rank 1: action 4 (receive forward from rank 0, microbatch 0) cannot take segments "
+       "as its `destination`",
+       with("receive forward from rank 0, stage 1, microbatch 0", 1, BufferKind::Segments)},
+  });
+}
+
+TEST(OutOfRange, ARankHasOneHeader) {
+  expectSentences({
+      {"rank 0 has no buffer that is its step header",
+       [](Plan &p) {
+         Buffer second = p.layouts[0].buffers[0];
+         second.bytes = 0;
+         p.layouts[0].buffers.push_back(second);
+       }},
+  });
+}
+
+TEST(OutOfRange, BuffersOnTheSameBytes) {
+  const auto onto = [](std::uint32_t one, std::uint32_t other) {
+    return [=](Plan &p) { p.layouts[0].buffers[one].offset = p.layouts[0].buffers[other].offset; };
+  };
+  expectSentences({
+      {"rank 0: buffer 0 (header) shares bytes with buffer 16 (workspace)", onto(16, 0)},
+      {"rank 0: buffer 1 (segments) shares bytes with buffer 10 (weights of stage 0)", onto(1, 10)},
+      {"rank 0: action 6 (forward, stage 0, microbatch 0) has weights of stage 0 and workspace on "
+       "the same bytes",
+       onto(16, 10)},
+      {"", onto(5, 14)}, // scalars and an output gradient: no action takes both
+  });
 }
 
 // Everything else a forger may write: any word of any part, hashes right. It is refused or it is

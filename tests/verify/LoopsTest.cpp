@@ -164,12 +164,12 @@ TEST(Sharing, BuffersThatAreUsedOneAfterTheOtherMayShareBytes) {
     return std::find_if(buffers.begin(), buffers.end(),
                         [kind](const Buffer &buffer) { return buffer.kind == kind; });
   };
-  // The squares of all ranks come when the labels of the step have been read …
-  of(BufferKind::AllSquares)->offset = of(BufferKind::Labels)->offset;
+  // The squares of all ranks come when the input of the step has been read …
+  of(BufferKind::AllSquares)->offset = of(BufferKind::Input)->offset;
   EXPECT_EQ(codesOf(plan), "M0201");
-  // … and the labels of the next step when `measure`, behind `clip`, is done.
-  plan.programs[1].actions[indexOf(plan, 1, "receive data from rank 0, labels")].waits[0] =
-      Wait::on(0, 1);
+  // … and the input of the next step when `measure`, behind `clip`, is done.
+  const auto receive = indexOf(plan, 1, "receive forward from rank 0, stage 1, microbatch 0");
+  plan.programs[1].actions[receive].waits[0] = Wait::on(0, 1);
   EXPECT_EQ(judged(plan), "");
 }
 
