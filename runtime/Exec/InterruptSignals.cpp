@@ -12,6 +12,10 @@ sigset_t interruptSet() {
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  struct sigaction hangup;
+  sigaction(SIGHUP, nullptr, &hangup);
+  if (hangup.sa_handler != SIG_IGN) // else under nohup: blocking it would make it heard
+    sigaddset(&set, SIGHUP);
   return set;
 }
 

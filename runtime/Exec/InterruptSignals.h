@@ -1,7 +1,7 @@
-// InterruptSignals: SIGINT and SIGTERM as something to poll, instead of a handler that may do
-// nothing useful.
+// InterruptSignals: SIGINT, SIGTERM and SIGHUP (unless it is ignored) as something to poll, instead
+// of a handler that may do nothing useful.
 //
-// Blocks both signals in the calling thread and in all threads it starts afterwards; made before
+// Blocks these signals in the calling thread and in all threads it starts afterwards; made before
 // any thread.
 #pragma once
 

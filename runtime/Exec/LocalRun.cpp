@@ -5,9 +5,12 @@
 #include <chrono>
 #include <iterator>
 #include <memory>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -65,8 +68,13 @@ public:
 
   Status run() {
     std::vector<std::thread> threads;
-    for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
-      threads.emplace_back([this, rank] { runRank(rank); });
+    threads.reserve(plan.mesh.ranks());
+    try {
+      for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
+        threads.emplace_back([this, rank] { runRank(rank); });
+    } catch (const std::system_error &error) {
+      giveUpStarting(static_cast<std::uint32_t>(threads.size()), error.code().message());
+    }
     if (!awaitEnd())
       abandon();
     for (std::thread &thread : threads)
@@ -114,8 +122,20 @@ private:
       options.abandon(outcome.status());
   }
 
+  /// Threads before `rank` run, its own and those behind it never will.
+  void giveUpStarting(std::uint32_t rank, const std::string &reason) {
+    outcome.record(Status(StatusCode::Unacceptable,
+                          fmt::format("cannot start rank {} of {}: {}\nhelp: this machine allows no "
+                                      "more threads or memory; see `ulimit -a`",
+                                      rank, plan.mesh.ranks(), reason)));
+    transports.front()->abort();
+    failed.signal();
+    if ((running -= plan.mesh.ranks() - rank) == 0)
+      over.signal();
+  }
+
   void runRank(std::uint32_t rank) {
-    Status status = prepareAndExecute(rank);
+    Status status = withoutExceptions(rank);
     if (!status.ok()) {
       outcome.record(status); // before the others can fail of it
       transports[rank]->abort();
@@ -123,6 +143,19 @@ private:
     }
     if (--running == 0)
       over.signal();
+  }
+
+  /// What the standard library throws must not leave the thread.
+  Status withoutExceptions(std::uint32_t rank) {
+    try {
+      return prepareAndExecute(rank);
+    } catch (const std::bad_alloc &) {
+      return Status(StatusCode::Unacceptable, fmt::format("no memory is left for rank {}", rank));
+    } catch (const std::system_error &error) {
+      return Status(
+          StatusCode::Unacceptable,
+          fmt::format("cannot start the threads of rank {}: {}", rank, error.code().message()));
+    }
   }
 
   Status prepareAndExecute(std::uint32_t rank) {

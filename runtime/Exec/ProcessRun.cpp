@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -38,9 +39,13 @@ constexpr std::chrono::milliseconds kGrace{1500};
 class Store {
 public:
   Store() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "vime-XXXXXX").string();
+    const char *stated = std::getenv("TMPDIR");
+    parent = stated && *stated ? stated : "/tmp";
+    std::string pattern = (parent / "vime-XXXXXX").string();
     if (mkdtemp(pattern.data()))
       path = pattern;
+    else
+      failure = errno;
   }
   ~Store() { remove(); }
   Store(const Store &) = delete;
@@ -50,7 +55,9 @@ public:
       std::filesystem::remove_all(path, ignored);
     path.clear();
   }
-  std::string path;
+  std::filesystem::path parent;
+  std::string path; // empty: there is none
+  int failure = 0;
 };
 
 /// The strings of execve, which must be ready before fork.
@@ -86,8 +93,10 @@ private:
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) // it went before we asked
     _exit(70);
-  signal(SIGINT,
-         SIG_IGN); // Ctrl-C reaches the whole group; what it means for ranks the parent decides
+  // Ctrl-C and the end of a terminal reach the whole group; what they mean for ranks the parent
+  // decides.
+  signal(SIGINT, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -120,7 +129,8 @@ public:
   Status run() {
     if (store.path.empty())
       return Status(StatusCode::File,
-                    fmt::format("cannot make a temporary folder: {}", std::strerror(errno)));
+                    fmt::format("cannot make a temporary folder in `{}`: {}", store.parent.string(),
+                                std::strerror(store.failure)));
     for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
       if (Status status = start(rank); !status.ok())
         return status;

@@ -25,6 +25,11 @@ namespace vime {
 Status loadStage(const std::string &directory, const ModelConfig &config, const StageSpec &spec,
                  void *weights);
 
+/// Whether `loadStage` would find all tensors of these stages with the right shapes: looks at the
+/// files' headers, reads no values.
+Status checkStages(const std::string &directory, const ModelConfig &config,
+                   std::span<const StageSpec> stages);
+
 /// Writes the tensors of one stage as shard `stage` of `stages`, fused tensors taken apart. Gives
 /// the number of tensors written.
 StatusOr<std::uint64_t> exportShard(const std::string &directory, const ModelConfig &config,

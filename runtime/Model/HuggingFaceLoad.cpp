@@ -104,6 +104,7 @@ private:
   std::map<std::string, SafeTensorsFile> files;
 };
 
+/// Without `to`, only checks.
 Status loadSource(Checkpoint &checkpoint, const std::string &directory, const SourceTensor &source,
                   std::vector<std::uint64_t> shape, DataType type, void *to) {
   const auto file = checkpoint.holding(source.name);
@@ -120,7 +121,8 @@ Status loadSource(Checkpoint &checkpoint, const std::string &directory, const So
   if (tensor->shape != shape)
     return refuse(fmt::format("has shape [{}], expected [{}]", fmt::join(tensor->shape, ", "),
                               fmt::join(shape, ", ")));
-  const std::span<const std::byte> bytes = (*file)->bytesOf(*tensor);
+  const std::span<const std::byte> bytes =
+      to ? (*file)->bytesOf(*tensor) : std::span<const std::byte>();
   const bool converted = type == DataType::Float32   ? convertFrom<float>(tensor->type, bytes, to)
                          : type == DataType::Float64 ? convertFrom<double>(tensor->type, bytes, to)
                                                      : false;
@@ -128,7 +130,34 @@ Status loadSource(Checkpoint &checkpoint, const std::string &directory, const So
                    : refuse(fmt::format("is {} and cannot become {}", tensor->type, nameOf(type)));
 }
 
+/// Without `weights`, only checks.
+Status loadTensors(Checkpoint &checkpoint, const std::string &directory, const ModelConfig &config,
+                   const StageSpec &spec, std::byte *weights) {
+  const std::uint64_t elementBytes = sizeOf(config.type);
+  for (const TensorSpec &tensor : spec.tensors)
+    for (const SourceTensor &source : tensor.sources) {
+      const std::uint64_t columns = tensor.elements() / tensor.shape.front();
+      std::byte *const to =
+          weights ? weights + (tensor.offset + source.row * columns) * elementBytes : nullptr;
+      if (Status status = loadSource(checkpoint, directory, source, tensor.shape, config.type, to);
+          !status.ok())
+        return status;
+    }
+  return Status();
+}
+
 } // namespace
+
+Status checkStages(const std::string &directory, const ModelConfig &config,
+                   std::span<const StageSpec> stages) {
+  auto checkpoint = Checkpoint::open(directory);
+  if (!checkpoint.ok())
+    return checkpoint.status();
+  for (const StageSpec &spec : stages)
+    if (Status status = loadTensors(*checkpoint, directory, config, spec, nullptr); !status.ok())
+      return status;
+  return Status();
+}
 
 Status loadStage(const std::string &directory, const ModelConfig &config, const StageSpec &spec,
                  void *weights) {
@@ -136,17 +165,7 @@ Status loadStage(const std::string &directory, const ModelConfig &config, const 
   if (!checkpoint.ok())
     return checkpoint.status();
   std::memset(weights, 0, spec.weightBytes);
-  const std::uint64_t elementBytes = sizeOf(config.type);
-  for (const TensorSpec &tensor : spec.tensors)
-    for (const SourceTensor &source : tensor.sources) {
-      const std::uint64_t columns = tensor.elements() / tensor.shape.front();
-      std::byte *to =
-          static_cast<std::byte *>(weights) + (tensor.offset + source.row * columns) * elementBytes;
-      if (Status status = loadSource(*checkpoint, directory, source, tensor.shape, config.type, to);
-          !status.ok())
-        return status;
-    }
-  return Status();
+  return loadTensors(*checkpoint, directory, config, spec, static_cast<std::byte *>(weights));
 }
 
 } // namespace vime

@@ -1,9 +1,12 @@
 #include "runtime/Tools/Progress.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include "runtime/Tools/StandardStreams.h"
 
 namespace vime {
 namespace {
@@ -19,28 +22,35 @@ Progress::Style Progress::styleFor(std::FILE *stream) {
 
 void Progress::stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) {
   const StepSummary &step = summary.add(record, ranks);
+  warnOf(record);
   if (!isDue(record.step))
     return;
   const std::string text = line(step);
-  if (style == Style::Redrawn)
-    fmt::print(stream, "\r{}\x1b[K", text);
-  else
-    fmt::print(stream, "{}\n", text);
-  std::fflush(stream);
+  show(stream, style == Style::Redrawn ? fmt::format("\r{}\x1b[K", text) : text + "\n");
   open = style == Style::Redrawn;
 }
 
+/// Once: what follows is of no use either.
+void Progress::warnOf(const StepRecord &record) {
+  if (warned || std::isfinite(record.loss))
+    return;
+  close();
+  show(stream, fmt::format("warning: the loss of step {} is not {}\n", record.step + 1,
+                           std::isnan(record.loss) ? "a number" : "finite"));
+  warned = true;
+}
+
 bool Progress::isDue(std::uint64_t step) {
-  const bool last = step + 1 == summary.plannedSteps;
-  if (style == Style::Redrawn) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!last && now - drawn < kRedraw)
-      return false;
-    drawn = now;
-    return true;
-  }
+  if (style == Style::Silent)
+    return false;
+  const auto now = std::chrono::steady_clock::now();
   const std::uint64_t every = std::max<std::uint64_t>(1, summary.plannedSteps / kLines);
-  return style == Style::Lines && (last || step % every == 0);
+  const bool due = step + 1 == summary.plannedSteps ||
+                   (style == Style::Lines && step % every == 0) ||
+                   now - shown >= (style == Style::Lines ? longestSilence : kRedraw);
+  if (due)
+    shown = now;
+  return due;
 }
 
 std::string Progress::line(const StepSummary &step) const {
@@ -54,7 +64,7 @@ std::string Progress::line(const StepSummary &step) const {
 
 void Progress::close() {
   if (open)
-    fmt::print(stream, "\n");
+    show(stream, "\n");
   open = false;
 }
 

@@ -1,5 +1,5 @@
 // Progress: shows a run while it goes on: one line redrawn on a terminal, about twenty lines
-// elsewhere.
+// elsewhere, more if they would be far apart in time.
 #pragma once
 
 #include <chrono>
@@ -17,9 +17,9 @@ public:
   static Style styleFor(std::FILE *stream);
 
   Progress(const plan::Plan &plan, std::string transport, std::string exportTo, Style style,
-           std::FILE *stream)
+           std::FILE *stream, std::chrono::milliseconds longestSilence = std::chrono::seconds(10))
       : summary(plan, std::move(transport)), exportTo(std::move(exportTo)), style(style),
-        stream(stream) {}
+        stream(stream), longestSilence(longestSilence) {}
 
   void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) override;
   void exported() override { summary.exportedTo = exportTo; }
@@ -30,6 +30,7 @@ public:
   const RunSummary &result() const { return summary; }
 
 private:
+  void warnOf(const StepRecord &record);
   bool isDue(std::uint64_t step);
   std::string line(const StepSummary &step) const;
 
@@ -37,8 +38,10 @@ private:
   const std::string exportTo;
   const Style style;
   std::FILE *const stream;
-  std::chrono::steady_clock::time_point drawn{};
-  bool open = false; // the cursor stands in a drawn line
+  const std::chrono::milliseconds longestSilence; // between lines, where they stay
+  std::chrono::steady_clock::time_point shown{};
+  bool open = false;   // the cursor stands in a drawn line
+  bool warned = false; // of a loss that is not a number
 };
 
 } // namespace vime

@@ -9,12 +9,14 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/Exec/CheckRun.h"
+#include "runtime/Exec/CheckpointCheck.h"
 #include "runtime/Exec/InterruptSignals.h"
 #include "runtime/Exec/LocalRun.h"
 #include "runtime/Exec/ProcessRun.h"
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Plan/PlanFile.h"
 #include "runtime/Tools/Progress.h"
+#include "runtime/Tools/StandardStreams.h"
 
 namespace vime {
 namespace {
@@ -78,15 +80,20 @@ int fail(const Status &status, const Arguments &arguments) {
     using nlohmann::ordered_json;
     const ordered_json failure{{"error", status.message()}, {"code", status.exitCode()}};
     // A file name need not be UTF-8; JSON must be.
-    fmt::print("{}\n", failure.dump(2, ' ', false, ordered_json::error_handler_t::replace));
-    std::fflush(stdout); // the process may end without a farewell
+    show(stdout, failure.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
   }
   std::string text = status.message();
   for (std::size_t line = text.find('\n'); line != std::string::npos;
        line = text.find('\n', line + 1))
     text.insert(line + 1, "  = ");
-  fmt::print(stderr, "error: {}\n", text);
+  show(stderr, fmt::format("error: {}\n", text));
   return status.exitCode();
+}
+
+/// The exit code of a run whose result is `text`.
+int finish(const std::string &text, const Arguments &arguments) {
+  const Status status = writeResult(text);
+  return status.ok() ? 0 : fail(status, arguments);
 }
 
 bool startedElsewhere() {
@@ -97,10 +104,11 @@ int check(const plan::Plan &plan, const Arguments &arguments) {
   if (Status status = checkRun(plan, {.base = arguments.base, .isa = parseIsa(arguments.isa)});
       !status.ok())
     return fail(status, arguments);
-  if (!arguments.quiet)
-    fmt::print("`{}` can run here: {} ranks, {} steps\n", arguments.plan, plan.mesh.ranks(),
-               plan.run.steps);
-  return 0;
+  if (arguments.quiet)
+    return 0;
+  return finish(fmt::format("`{}` can run here: {} ranks, {} steps\n", arguments.plan,
+                            plan.mesh.ranks(), plan.run.steps),
+                arguments);
 }
 
 int run(const plan::Plan &plan, const Arguments &arguments, char **values) {
@@ -119,10 +127,8 @@ int run(const plan::Plan &plan, const Arguments &arguments, char **values) {
   if (!status.ok())
     return fail(status, arguments);
   if (arguments.json)
-    fmt::print("{}", jsonOf(progress.result()));
-  else if (!arguments.quiet)
-    fmt::print("{}", textOf(progress.result()));
-  return 0;
+    return finish(jsonOf(progress.result()), arguments);
+  return arguments.quiet ? 0 : finish(textOf(progress.result()), arguments);
 }
 
 int mainOf(int count, char **values) {
@@ -141,6 +147,8 @@ int mainOf(int count, char **values) {
   const StatusOr<plan::Plan> plan = plan::readPlan(arguments.plan);
   if (!plan.ok())
     return fail(plan.status(), arguments);
+  if (Status status = checkCheckpoints(*plan, arguments.base); !status.ok())
+    return fail(status, arguments);
   return arguments.check ? check(*plan, arguments) : run(*plan, arguments, values);
 }
 
@@ -148,6 +156,7 @@ int mainOf(int count, char **values) {
 } // namespace vime
 
 int main(int count, char **values) {
+  vime::prepareStandardStreams();
   try {
     return vime::mainOf(count, values);
   } catch (const std::exception &error) { // of the standard library: memory, threads

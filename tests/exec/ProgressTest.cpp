@@ -1,0 +1,55 @@
+// What a run shows of itself while it goes on.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/Tools/Progress.h"
+#include "tests/plan/SmallPlan.h"
+
+namespace vime {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// All that is shown of steps with these losses.
+std::string shownOf(const std::vector<double> &losses, Progress::Style style,
+                    std::chrono::milliseconds longestSilence = 1h) {
+  std::FILE *const stream = std::tmpfile();
+  Progress progress(smallPlan({.steps = losses.size()}), "local", "", style, stream,
+                    longestSilence);
+  for (std::uint64_t step = 0; step < losses.size(); ++step)
+    progress.stepFinished({.step = step, .loss = losses[step]}, {});
+  progress.close();
+  std::string text(static_cast<std::size_t>(std::ftell(stream)), '\0');
+  std::rewind(stream);
+  text.resize(std::fread(text.data(), 1, text.size(), stream));
+  std::fclose(stream);
+  return text;
+}
+
+std::size_t linesIn(const std::string &text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST(Progress, LinesAreAboutTwentyOrMoreIfTheyWouldBeFarApart) {
+  const std::vector<double> losses(200, 1.0);
+  EXPECT_EQ(linesIn(shownOf(losses, Progress::Style::Lines)), 21u);
+  EXPECT_EQ(linesIn(shownOf(losses, Progress::Style::Lines, 0ms)), 200u);
+  EXPECT_EQ(shownOf(losses, Progress::Style::Silent), "");
+}
+
+TEST(Progress, ALossThatIsNotANumberIsSaidOnceEvenInSilence) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(shownOf({1, nan, nan}, Progress::Style::Silent),
+            "warning: the loss of step 2 is not a number\n");
+  EXPECT_EQ(shownOf({1, std::numeric_limits<double>::infinity(), nan}, Progress::Style::Silent),
+            "warning: the loss of step 2 is not finite\n");
+}
+
+} // namespace
+} // namespace vime
