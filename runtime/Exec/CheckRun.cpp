@@ -51,6 +51,8 @@ Status checkRun(const plan::Plan &plan, const RunOptions &options) {
     return status;
   if (Status status = checkMemory(plan); !status.ok())
     return status;
+  if (Status status = checkExport(plan, options.base); !status.ok())
+    return status;
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
     if (StatusOr<RankModel> model = makeRankModel(plan, rank, options.base, options.isa); !model.ok())
       return model.status();

@@ -8,7 +8,7 @@
 namespace vime {
 
 /// What `runLocal` would refuse before its first action: certificates, channels that do not agree,
-/// memory, kernels, text.
+/// memory, where the export is to go, kernels, text.
 Status checkRun(const plan::Plan &plan, const RunOptions &options);
 
 } // namespace vime

@@ -41,9 +41,9 @@ private:
 class Ranks {
 public:
   Ranks(const plan::Plan &plan, plan::Hash128 planId, const RunOptions &options,
-        RunObserver &observer)
-      : plan(plan), planId(planId), options(options), observer(observer), runs(plan.mesh.ranks()),
-        running(plan.mesh.ranks()) {
+        RunObserver &observer, ExportClaim &claim)
+      : plan(plan), planId(planId), options(options), observer(observer), claim(claim),
+        runs(plan.mesh.ranks()), running(plan.mesh.ranks()) {
     const bool spins = plan.mesh.ranks() <= availableCores();
     for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
       sleepers.push_back(std::make_unique<Sleeper>(spins));
@@ -117,7 +117,7 @@ private:
   }
 
   void abandon() {
-    removePartialExport(plan, options.base);
+    claim.drop();
     if (options.abandon)
       options.abandon(outcome.status());
   }
@@ -176,6 +176,7 @@ private:
   const plan::Hash128 planId;
   const RunOptions &options;
   RunObserver &observer;
+  ExportClaim &claim;
   std::vector<std::unique_ptr<Sleeper>> sleepers;
   std::vector<Sleeper *> pointers;
   LocalTransports transports;
@@ -192,13 +193,13 @@ Status runLocal(const plan::Plan &plan, plan::Hash128 planId, const RunOptions &
                 RunObserver &observer) {
   if (Status status = checkMemory(plan); !status.ok())
     return status;
-  Ranks ranks(plan, planId, options, observer);
+  StatusOr<ExportClaim> claim = claimExport(plan, options.base);
+  if (!claim.ok())
+    return claim.status();
+  Ranks ranks(plan, planId, options, observer, *claim);
   if (Status status = ranks.connect(); !status.ok())
     return status;
-  Status status = ranks.run();
-  if (!status.ok())
-    removePartialExport(plan, options.base);
-  return status;
+  return ranks.run();
 }
 
 } // namespace vime

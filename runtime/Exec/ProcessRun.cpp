@@ -248,10 +248,10 @@ Status runProcesses(const plan::Plan &plan, char *const *arguments, const RunOpt
                     RunObserver &observer) {
   if (Status status = checkMemory(plan); !status.ok())
     return status;
-  Status status = Processes(plan, arguments, options, observer).run();
-  if (!status.ok())
-    removePartialExport(plan, options.base);
-  return status;
+  const StatusOr<ExportClaim> claim = claimExport(plan, options.base);
+  if (!claim.ok())
+    return claim.status();
+  return Processes(plan, arguments, options, observer).run();
 }
 
 } // namespace vime

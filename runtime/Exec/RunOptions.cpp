@@ -1,7 +1,5 @@
 #include "runtime/Exec/RunOptions.h"
 
-#include <filesystem>
-
 #include <fmt/format.h>
 
 #include "runtime/Exec/RankModel.h"
@@ -28,14 +26,16 @@ Status checkMemory(const plan::Plan &plan) {
   return Status();
 }
 
-void removePartialExport(const plan::Plan &plan, const std::string &base) {
+Status checkExport(const plan::Plan &plan, const std::string &base) {
   if (plan.run.exportTo.empty())
-    return;
-  std::filesystem::path directory = pathFrom(base, plan.run.exportTo);
-  if (!directory.has_filename()) // `out/`
-    directory = directory.parent_path();
-  std::error_code ignored;
-  std::filesystem::remove_all(directory.string() + ".partial", ignored);
+    return Status();
+  return checkExportTarget(pathFrom(base, plan.run.exportTo));
+}
+
+StatusOr<ExportClaim> claimExport(const plan::Plan &plan, const std::string &base) {
+  if (plan.run.exportTo.empty())
+    return ExportClaim();
+  return ExportClaim::take(pathFrom(base, plan.run.exportTo));
 }
 
 } // namespace vime

@@ -8,6 +8,7 @@
 
 #include "kernels/Native.h"
 #include "runtime/Exec/Arena.h"
+#include "runtime/Model/ExportTarget.h"
 #include "runtime/Plan/Plan.h"
 
 namespace vime {
@@ -31,7 +32,10 @@ std::chrono::nanoseconds transferLimit(const plan::Plan &plan);
 /// layouts.
 Status checkMemory(const plan::Plan &plan);
 
-/// Removes what an export left that was not completed.
-void removePartialExport(const plan::Plan &plan, const std::string &base);
+/// Whether the plan's export, if it has one, could be written where it asks to be; changes nothing.
+Status checkExport(const plan::Plan &plan, const std::string &base);
+
+/// Reserves the place for this run; what an unfinished export leaves goes with the claim.
+StatusOr<ExportClaim> claimExport(const plan::Plan &plan, const std::string &base);
 
 } // namespace vime

@@ -37,8 +37,9 @@ StatusOr<std::uint64_t> exportShard(const std::string &directory, const ModelCon
                                     std::uint32_t stages, const void *weights);
 
 /// Checks that every shard is there, writes config.json and the index, and makes the directory
-/// visible; an older export of that name is replaced. `positions`: the longest sequence the model
-/// was trained on.
+/// visible; an older export of ours of that name is replaced, what else its directory held kept
+/// (ExportTarget.h). When that last step fails, the export stays in `<directory>.partial`.
+/// `positions`: the longest sequence the model was trained on.
 Status exportCommit(const std::string &directory, const ModelConfig &config,
                     std::span<const StageSpec> stages, std::uint32_t positions);
 

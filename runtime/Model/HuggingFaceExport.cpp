@@ -2,15 +2,16 @@
 // rename.
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <map>
 #include <set>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "runtime/Model/AtomicFile.h"
+#include "runtime/Model/ExportTarget.h"
 #include "runtime/Model/HuggingFace.h"
 #include "runtime/Model/HuggingFaceFiles.h"
 #include "runtime/Model/SafeTensors.h"
@@ -19,15 +20,6 @@ namespace vime {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char *kConfig = "config.json", *kIndex = "model.safetensors.index.json";
-
-/// Without a slash at the end, so that names beside it can be made.
-fs::path finalPath(const std::string &directory) {
-  fs::path path = fs::path(directory).lexically_normal();
-  return path.has_filename() ? path : path.parent_path();
-}
-fs::path partialPath(const fs::path &directory) { return directory.string() + ".partial"; }
 
 std::string shardName(std::size_t stage, std::size_t stages) {
   return fmt::format("model-{:05}-of-{:05}.safetensors", stage + 1, stages);
@@ -94,58 +86,86 @@ Status writeText(const fs::path &path, const std::string &text) {
   return writeFileAtomically(path.string(), {&piece, 1});
 }
 
-bool isOurs(const std::string &name) {
-  return name == kConfig || name == kIndex || name.ends_with(".safetensors") ||
-         name.ends_with(".partial");
+/// A file that the index of an earlier export says is its own.
+bool isShardName(const std::string &name) {
+  return name.ends_with(".safetensors") && name.find('/') == name.npos;
 }
 
-/// Leftovers of an earlier, interrupted export would become part of this one.
-Status removeOthers(const fs::path &directory, const std::set<std::string> &keep) {
-  std::error_code error;
-  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (!keep.contains(name) && isOurs(name))
-      if (!fs::remove(entry->path(), error) && error)
-        return fileError("remove", entry->path(), error);
-  }
-  return error ? fileError("read", directory, error) : Status();
+Status removeFile(const fs::path &path) {
+  if (unlink(path.c_str()) != 0 && errno != ENOENT)
+    return fileError("remove", path, std::error_code(errno, std::generic_category()));
+  return Status();
 }
 
-/// What an older export's directory held besides the model (a tokenizer, notes) moves into the new
-/// one; the rest goes.
+/// The model of an earlier export goes; what its directory held besides (a tokenizer, notes) moves
+/// into the new one.
 Status clearReplaced(const fs::path &old, const fs::path &current) {
-  if (Status status = removeOthers(old, {}); !status.ok())
-    return status;
+  std::set<std::string> names{kExportConfig, kExportIndex};
+  if (const auto fileOf = readIndex((old / kExportIndex).string()); fileOf.ok())
+    for (const auto &[tensor, name] : *fileOf)
+      if (isShardName(name))
+        names.insert(name);
+  for (const std::string &name : names)
+    if (Status status = removeFile(old / name); !status.ok())
+      return status;
   std::error_code error;
+  std::vector<fs::path> others;
   for (fs::directory_iterator entry(old, error), end; !error && entry != end;
-       entry.increment(error)) {
-    fs::rename(entry->path(), current / entry->path().filename(), error);
+       entry.increment(error))
+    others.push_back(entry->path());
+  for (const fs::path &path : others) {
+    const fs::path moved = current / path.filename();
+    if (fs::exists(fs::symlink_status(moved, error)))
+      return Status(StatusCode::File,
+                    fmt::format("`{}` is not of the earlier export and stands in the way of a file "
+                                "of the new one\nhelp: the export is complete; the other file is "
+                                "kept there, move it away before the next run",
+                                path.string()));
+    fs::rename(path, moved, error);
     if (error)
-      return fileError("move", entry->path(), error);
+      return fileError("move", path, error);
   }
   fs::remove(old, error);
   return error ? fileError("remove", old, error) : Status();
 }
 
-/// One exchange where the file system can, so that there is never no export; else the old one steps
-/// aside.
+/// Nothing is lost when the last step fails: the export only lacks its name.
+Status keptAs(const fs::path &partial, const Status &cause) {
+  const std::string &text = cause.message();
+  return Status(cause.code(), fmt::format("{}\nhelp: the complete export is kept in `{}`",
+                                          text.substr(0, text.find('\n')), partial.string()));
+}
+
+/// Where the file system cannot exchange two directories, the old one steps aside.
+std::error_code replaceInTwoSteps(const fs::path &partial, const fs::path &target,
+                                  const fs::path &old) {
+  std::error_code error, ignored;
+  fs::rename(target, old, error);
+  if (error)
+    return error;
+  fs::rename(partial, target, error);
+  if (error)
+    fs::rename(old, target, ignored);
+  return error;
+}
+
+/// One exchange where the file system can, so that there is never no export.
 Status makeVisible(const fs::path &partial, const fs::path &target) {
+  // Much may have changed since the run began.
+  if (Status status = checkReplaceable(target); !status.ok())
+    return keptAs(partial, status);
   std::error_code error;
-  if (!fs::exists(target, error)) {
+  if (const fs::file_status found = fs::status(target, error); fs::is_directory(found))
+    fs::permissions(partial, found.permissions(), error);
+  if (!fs::exists(target, error) || fs::is_empty(target, error)) {
     fs::rename(partial, target, error);
-    return error ? fileError("create", target, error) : Status();
+    return error ? keptAs(partial, fileError("create", target, error)) : Status();
   }
-  if (!fs::is_directory(target, error))
-    return Status(StatusCode::File,
-                  fmt::format("`{}` exists and is not a directory", target.string()));
   if (renameat2(AT_FDCWD, partial.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0)
     return clearReplaced(partial, target);
   const fs::path old = target.string() + ".old";
-  fs::rename(target, old, error);
-  if (!error)
-    fs::rename(partial, target, error);
-  return error ? fileError("replace", target, error) : clearReplaced(old, target);
+  error = replaceInTwoSteps(partial, target, old);
+  return error ? keptAs(partial, fileError("replace", target, error)) : clearReplaced(old, target);
 }
 
 } // namespace
@@ -153,7 +173,10 @@ Status makeVisible(const fs::path &partial, const fs::path &target) {
 StatusOr<std::uint64_t> exportShard(const std::string &directory, const ModelConfig &config,
                                     const StageSpec &spec, std::uint32_t stage,
                                     std::uint32_t stages, const void *weights) {
-  const fs::path partial = partialPath(finalPath(directory));
+  const StatusOr<ExportTarget> target = resolveExport(directory);
+  if (!target.ok())
+    return target.status();
+  const fs::path &partial = target->partial;
   std::error_code error;
   fs::create_directories(partial, error);
   if (error)
@@ -167,9 +190,12 @@ StatusOr<std::uint64_t> exportShard(const std::string &directory, const ModelCon
 
 Status exportCommit(const std::string &directory, const ModelConfig &config,
                     std::span<const StageSpec> stages, std::uint32_t positions) {
-  const fs::path target = finalPath(directory), partial = partialPath(target);
+  const StatusOr<ExportTarget> resolved = resolveExport(directory);
+  if (!resolved.ok())
+    return resolved.status();
+  const auto &[target, partial] = *resolved;
   std::map<std::string, std::string> fileOf;
-  std::set<std::string> expected{kConfig, kIndex};
+  std::set<std::string> expected{kExportConfig, kExportIndex};
   std::uint64_t bytes = 0;
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
     const std::string name = shardName(stage, stages.size());
@@ -178,19 +204,22 @@ Status exportCommit(const std::string &directory, const ModelConfig &config,
     if (Status status = checkShard(partial / name, sources, fileOf, bytes); !status.ok())
       return status;
   }
-  if (Status status = removeOthers(partial, expected); !status.ok())
+  if (Status status = removeExportFiles(partial, expected); !status.ok())
     return status;
   const std::pair<const char *, std::string> texts[] = {
-      {kConfig, huggingFaceConfigText(config, positions)}, {kIndex, indexText(fileOf, bytes)}};
+      {kExportConfig, huggingFaceConfigText(config, positions)},
+      {kExportIndex, indexText(fileOf, bytes)}};
   for (const auto &[name, text] : texts)
     if (Status status = writeText(partial / name, text); !status.ok())
       return status;
   if (Status status = syncDirectory(partial.string()); !status.ok())
     return status;
+  // From here on nobody removes it but who asked for it.
+  if (Status status = removeFile(partial / kExportLock); !status.ok())
+    return status;
   if (Status status = makeVisible(partial, target); !status.ok())
     return status;
-  const fs::path parent = target.parent_path();
-  return syncDirectory(parent.empty() ? "." : parent.string());
+  return syncDirectory(target.parent_path().string());
 }
 
 } // namespace vime

@@ -1,6 +1,7 @@
 // The JSON of a Hugging Face directory: config.json out, the index in and out.
 #include "runtime/Model/HuggingFaceFiles.h"
 
+#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -9,6 +10,9 @@
 namespace vime {
 
 using Json = nlohmann::ordered_json;
+
+// The mark by which a later export knows that it may replace this one.
+constexpr const char *kWriterField = "writer", *kWriter = "vime";
 
 std::string huggingFaceConfigText(const ModelConfig &config, std::uint32_t positions) {
   const Json json = {
@@ -58,8 +62,22 @@ StatusOr<std::map<std::string, std::string>> readIndex(const std::string &path) 
   return fileOf;
 }
 
+bool isOurIndex(const std::string &path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) // a pipe would be waited for
+    return false;
+  std::ifstream stream(path, std::ios::binary);
+  const Json json = Json::parse(stream, nullptr, /*allow_exceptions=*/false);
+  const auto metadata = json.find("metadata");
+  if (metadata == json.end() || !metadata->is_object())
+    return false;
+  const auto writer = metadata->find(kWriterField);
+  return writer != metadata->end() && *writer == kWriter;
+}
+
 std::string indexText(const std::map<std::string, std::string> &fileOf, std::uint64_t bytes) {
-  const Json json = {{"metadata", {{"total_size", bytes}}}, {"weight_map", fileOf}};
+  const Json json = {{"metadata", {{"total_size", bytes}, {kWriterField, kWriter}}},
+                     {"weight_map", fileOf}};
   return json.dump(2) + "\n";
 }
 

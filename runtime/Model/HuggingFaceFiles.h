@@ -15,6 +15,8 @@ std::string huggingFaceConfigText(const ModelConfig &config, std::uint32_t posit
 
 /// model.safetensors.index.json: the file in which each tensor lies.
 StatusOr<std::map<std::string, std::string>> readIndex(const std::string &path);
+/// Whether an export of ours wrote it.
+bool isOurIndex(const std::string &path);
 std::string indexText(const std::map<std::string, std::string> &fileOf, std::uint64_t bytes);
 
 } // namespace vime

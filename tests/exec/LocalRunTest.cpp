@@ -1,6 +1,7 @@
 // A whole plan, from its bytes to its last step, with ranks as threads.
 #include "runtime/Exec/LocalRun.h"
 
+#include <filesystem>
 #include <fstream>
 #include <vector>
 
@@ -133,6 +134,42 @@ TEST(LocalRun, ARunThatNeedsMoreMemoryThanThereIsIsRefused) {
   const Status status = runJob(job, recorder);
   EXPECT_EQ(status.code(), StatusCode::Unacceptable);
   EXPECT_THAT(status.message(), HasSubstr("the 2 ranks of the plan need 1073741824 MiB together"));
+}
+
+TEST(LocalRun, AnExportThatCannotStandIsRefusedBeforeTheFirstStep) {
+  SmallJob job(SmallPlanOptions{.steps = 2});
+  job.plan.run.exportTo = "."; // among other things, where the plan lies
+  Recorder recorder;
+  for (const Status &status :
+       {runJob(job, recorder), checkRun(job.plan, {.base = job.folder.string()})}) {
+    EXPECT_EQ(status.code(), StatusCode::File);
+    EXPECT_THAT(status.message(), HasSubstr("cannot export: `"));
+  }
+  job.plan.run.exportTo = "out";
+  std::ofstream(job.folder / "out.partial") << "mine";
+  EXPECT_THAT(runJob(job, recorder).message(), HasSubstr("was not left by an unfinished run"));
+  EXPECT_TRUE(std::filesystem::exists(job.folder / "out.partial"));
+  EXPECT_TRUE(recorder.records.empty());
+}
+
+TEST(LocalRun, OfTwoRunsWithOneExportTheSecondIsRefused) {
+  SmallJob job(SmallPlanOptions{.steps = 2});
+  job.plan.run.exportTo = "out";
+  const StatusOr<ExportClaim> first = claimExport(job.plan, job.folder.string());
+  ASSERT_TRUE(first.ok()) << first.status().message();
+  Recorder recorder;
+  EXPECT_THAT(runJob(job, recorder).message(), HasSubstr("is being written by another run"));
+  EXPECT_TRUE(std::filesystem::exists(job.folder / "out.partial"));
+  EXPECT_TRUE(recorder.records.empty());
+}
+
+TEST(LocalRun, AFailedRunLeavesNothingOfItsExport) {
+  SmallJob job;
+  job.plan.data.text = "nowhere.txt";
+  job.plan.run.exportTo = "out/model";
+  Recorder recorder;
+  EXPECT_EQ(runJob(job, recorder).code(), StatusCode::File);
+  EXPECT_FALSE(std::filesystem::exists(job.folder / "out"));
 }
 
 TEST(CheckRun, AcceptsWhatRuns) {

@@ -181,6 +181,15 @@ TEST_P(Transports, APlanThatDiffersOnOneRankIsRefused) {
               HasSubstr("disagree about the times, bytes or types on rank 0 → rank 1, forward"));
 }
 
+TEST_P(Transports, AnExportIntoAFolderOfOthersIsRefusedAtOnce) {
+  SmallJob job({.steps = kEndless});
+  job.plan.run.exportTo = "../";
+  Program program(job, {"--transport", GetParam()});
+  EXPECT_EQ(program.wait(), 3);
+  EXPECT_THAT(program.err(), StartsWith("error: cannot export: `"));
+  EXPECT_THAT(program.err(), HasSubstr("\n  = help: "));
+}
+
 INSTANTIATE_TEST_SUITE_P(VimeExec, Transports, testing::Values("local", "gloo"),
                          [](const auto &info) { return std::string(info.param); });
 

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/Native.h"
+#include "runtime/Model/ExportTarget.h"
 #include "runtime/Model/HuggingFace.h"
 #include "runtime/Model/SafeTensors.h"
 #include "tests/model/ModelRun.h"
@@ -167,22 +168,33 @@ TEST_F(Export, WithoutAllShardsIsNotThere) {
   EXPECT_FALSE(fs::exists(target));
 }
 
-TEST_F(Export, ReplacesAnOlderOneAndKeepsWhatIsNotTheModel) {
-  fs::create_directories(target);
-  for (const char *name : {"config.json", "model.safetensors", "tokenizer.json"})
-    std::ofstream(target + "/" + name) << "old";
+std::vector<std::string> namesIn(const std::string &directory) {
+  std::vector<std::string> names;
+  for (const auto &entry : fs::directory_iterator(directory))
+    names.push_back(entry.path().filename().string());
+  return names;
+}
+
+TEST_F(Export, ReplacesAnOlderOneOfOursAndKeepsWhatIsNotTheModel) {
+  const ModelRun whole = runOf(source, DataType::Float32, 1, kCaps);
+  ASSERT_TRUE(
+      exportShard(target, config, whole.parts[0].spec, 0, 1, whole.parts[0].weights.data()).ok());
+  ASSERT_TRUE(exportCommit(target, config, std::vector{whole.parts[0].spec}, 64).ok());
+  for (const char *name : {"tokenizer.json", "adapter.safetensors", "notes.partial"})
+    std::ofstream(target + "/" + name) << "mine";
+  fs::permissions(target, fs::perms::owner_all);
   fs::create_directories(target + ".partial");
   std::ofstream(target + ".partial/model-00009-of-00009.safetensors") << "of an interrupted export";
   ASSERT_TRUE(shard(0).ok() && shard(1).ok());
   const Status status = commit();
   ASSERT_TRUE(status.ok()) << status.message();
-  std::vector<std::string> names;
-  for (const auto &entry : fs::directory_iterator(target))
-    names.push_back(entry.path().filename().string());
-  EXPECT_THAT(names, testing::UnorderedElementsAre(
-                         "config.json", "model.safetensors.index.json", "tokenizer.json",
-                         "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"));
-  EXPECT_EQ(std::distance(fs::directory_iterator(directory.path("out")), {}), 1);
+  EXPECT_THAT(namesIn(target),
+              testing::UnorderedElementsAre("config.json", "model.safetensors.index.json",
+                                            "tokenizer.json", "adapter.safetensors",
+                                            "notes.partial", "model-00001-of-00002.safetensors",
+                                            "model-00002-of-00002.safetensors"));
+  EXPECT_EQ(fs::status(target).permissions(), fs::perms::owner_all);
+  EXPECT_THAT(namesIn(directory.path("out")), testing::ElementsAre("model"));
 }
 
 TEST_F(Export, DoesNotReplaceAFile) {
@@ -191,6 +203,100 @@ TEST_F(Export, DoesNotReplaceAFile) {
   ASSERT_TRUE(shard(0).ok() && shard(1).ok());
   EXPECT_THAT(commit().message(), HasSubstr("exists and is not a directory"));
   EXPECT_TRUE(fs::is_regular_file(target));
+}
+
+TEST_F(Export, NeverTouchesADirectoryThatIsNotOurs) {
+  fs::create_directories(target);
+  const char *const kNames[] = {"config.json", "model.safetensors", "model.safetensors.index.json"};
+  for (const char *name : kNames)
+    std::ofstream(target + "/" + name) << "{}";
+  EXPECT_THAT(checkExportTarget(target).message(),
+              HasSubstr("is no earlier export of vime\nhelp:"));
+  ASSERT_TRUE(shard(0).ok() && shard(1).ok()); // it came while the model was trained
+  EXPECT_THAT(commit().message(), HasSubstr("the complete export is kept in `"));
+  EXPECT_THAT(namesIn(target), testing::UnorderedElementsAreArray(kNames));
+  EXPECT_EQ(runOf(target + ".partial", DataType::Float32, 1, kCaps).weights(), run.weights());
+  EXPECT_THAT(ExportClaim::take(directory.path("out/model")).status().message(),
+              HasSubstr("no earlier export"));
+}
+
+TEST_F(Export, GoesWhereALinkPoints) {
+  fs::create_directories(directory.path("disk/real"));
+  fs::create_directories(directory.path("out"));
+  fs::create_directory_symlink(directory.path("disk/real"), target);
+  ASSERT_TRUE(shard(0).ok() && shard(1).ok());
+  ASSERT_TRUE(commit().ok());
+  EXPECT_TRUE(fs::is_symlink(target));
+  EXPECT_TRUE(fs::exists(directory.path("disk/real/config.json")));
+  EXPECT_THAT(namesIn(directory.path("disk")), testing::ElementsAre("real"));
+}
+
+struct Target : testing::Test {
+  const TemporaryDirectory directory;
+  const std::string target = directory.path("out/model"), partial = target + ".partial";
+  void write(const std::string &path) const {
+    fs::create_directories(fs::path(path).parent_path());
+    std::ofstream(path) << "x";
+  }
+};
+
+TEST_F(Target, WhatCannotBecomeAnExportIsRefused) {
+  write(directory.path("file"));
+  fs::create_symlink(directory.path("nowhere"), directory.path("link"));
+  const std::pair<std::string, const char *> kTargets[] = {
+      {"/", "is no name of a new directory"},
+      {"", "is no name of a new directory"},
+      {directory.path("new/.."), "is no name of a new directory"},
+      {directory.path("./"), "is no name of a new directory"},
+      {directory.path("out/../../../../../../../../proc/"), "is no earlier export"},
+      {directory.path("file"), "exists and is not a directory"},
+      {directory.path("file/out"), "is not a directory"},
+      {directory.path("link"), "is a link to nothing"},
+      {"/proc/out", "cannot "},
+  };
+  for (const auto &[path, message] : kTargets) {
+    const StatusOr<ExportClaim> claim = ExportClaim::take(path);
+    EXPECT_EQ(claim.status().code(), StatusCode::File) << path;
+    EXPECT_THAT(claim.status().message(),
+                testing::AllOf(HasSubstr(message), HasSubstr("\nhelp: ")));
+  }
+  for (const char *path : {"new", "new/deep/", "."})
+    EXPECT_EQ(checkExportTarget(directory.path(path)).ok(), path[0] == 'n')
+        << path;                                   // not its own folder
+  EXPECT_FALSE(fs::exists(directory.path("new"))); // a check makes nothing
+}
+
+TEST_F(Target, OnlyOneRunAtATimeHasIt) {
+  {
+    const StatusOr<ExportClaim> first = ExportClaim::take(target);
+    ASSERT_TRUE(first.ok()) << first.status().message();
+    EXPECT_THAT(ExportClaim::take(target + "/").status().message(),
+                HasSubstr("is being written by another run\nhelp: "));
+    EXPECT_TRUE(fs::exists(partial));
+  }
+  EXPECT_FALSE(fs::exists(directory.path("out"))); // nor the parents it made
+  EXPECT_TRUE(ExportClaim::take(target).ok());
+}
+
+TEST_F(Target, WhatAKilledRunLeftIsTakenOver) {
+  write(partial + "/" + kExportLock); // locked by nobody
+  write(partial + "/model-00001-of-00002.safetensors.partial");
+  const StatusOr<ExportClaim> claim = ExportClaim::take(target);
+  ASSERT_TRUE(claim.ok()) << claim.status().message();
+  EXPECT_THAT(namesIn(partial), testing::ElementsAre(kExportLock));
+}
+
+TEST_F(Target, APartialDirectoryOfOthersStays) {
+  write(partial + "/config.json");
+  EXPECT_THAT(ExportClaim::take(target).status().message(),
+              HasSubstr("was not left by an unfinished run\nhelp: "));
+  EXPECT_FALSE(checkExportTarget(target).ok());
+  EXPECT_TRUE(fs::exists(partial + "/config.json"));
+  write(partial + "/" + kExportLock);
+  write(partial + "/notes");
+  EXPECT_THAT(ExportClaim::take(target).status().message(),
+              HasSubstr("files that no export wrote"));
+  EXPECT_TRUE(fs::exists(partial + "/notes"));
 }
 
 TEST_F(Export, MissingAndMisshapenTensorsAreNamed) {
