@@ -55,6 +55,9 @@ bool isTooLarge(const ModelConfig &config, const DataSettings &data) {
   return (activations + weights) * 8 > double(kMostBytes);
 }
 
+/// Tokens are the bytes of the text; they and the labels index what has an entry per token.
+constexpr std::uint32_t kByteTokens = 256;
+
 Status checkModel(const Plan &plan, std::size_t index) {
   const auto &[config, stages, checkpoint] = plan.models[index];
   if (!isEnumerator(config.family) || !isEnumerator(config.type))
@@ -63,6 +66,9 @@ Status checkModel(const Plan &plan, std::size_t index) {
     return unacceptable(fmt::format("model {}: {}", index, status.message()));
   if (isTooLarge(config, plan.data))
     return unacceptable(fmt::format("model {} is larger than any machine", index));
+  if (config.family != ModelFamily::Null && config.vocab < kByteTokens)
+    return unacceptable(fmt::format("model {} has a vocabulary of {}, the bytes of its text are {}",
+                                    index, config.vocab, kByteTokens));
   if (!isCleanText(checkpoint))
     return unacceptable(fmt::format("the checkpoint of model {} has no legible name", index));
   std::uint32_t layer = 0;

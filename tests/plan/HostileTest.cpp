@@ -156,6 +156,16 @@ TEST(OutOfRange, ModelAndSettings) {
   expectSentences({
       {"family or type of model 0 is unknown",
        [](Plan &p) { p.models[0].config.family = ModelFamily(3); }},
+      {"model 0 has a vocabulary of 255, the bytes of its text are 256",
+       [](Plan &p) {
+         p.models[0].config = {.layers = 2,
+                               .hidden = 8,
+                               .heads = 1,
+                               .kvHeads = 1,
+                               .headWidth = 8,
+                               .ffn = 8,
+                               .vocab = 255};
+       }},
       {"stage 1 of model 0 does not continue the one before it",
        [](Plan &p) { p.models[0].stages[1].first = 0; }},
       {"stage 1 of model 0 does not continue the one before it",
