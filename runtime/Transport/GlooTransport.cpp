@@ -144,8 +144,8 @@ private:
 
   Status awaitMessage(Message &message, std::uint32_t end, std::uint64_t index,
                       Clock::time_point deadline) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    // Rounded up: a time-out of Gloo's before the deadline would look like a lost peer.
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     const auto patience = std::max(left, std::chrono::milliseconds(1));
     try {
       if (message.sends ? message.buffer->waitSend(patience) : message.buffer->waitRecv(patience))
