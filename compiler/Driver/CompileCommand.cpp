@@ -1,4 +1,5 @@
 #include <chrono>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iostream>
@@ -62,6 +63,19 @@ std::vector<std::string_view> provedLabels() {
 
 } // namespace
 
+namespace {
+
+// The file that the plan would replace, if it is one that it is made from.
+std::string inputThatIsReplaced(const CompileArguments &arguments, const Job &job) {
+  std::error_code error;
+  for (const std::string &input : {arguments.job, pathFromJob(job.file, job.data.text.value)})
+    if (!arguments.plan.empty() && std::filesystem::equivalent(arguments.plan, input, error))
+      return input;
+  return {};
+}
+
+} // namespace
+
 int runCompile(const CompileArguments &arguments, const OutputOptions &output) {
   Stopwatch watch(arguments.timing);
   const StatusOr<std::string> text = readFile(arguments.job);
@@ -76,6 +90,10 @@ int runCompile(const CompileArguments &arguments, const OutputOptions &output) {
   const std::optional<TextFacts> facts = readTextFacts(*job, findings);
   if (!facts)
     return reportFindings(findings, sources, output);
+  if (const std::string input = inputThatIsReplaced(arguments, *job); !input.empty())
+    return reportFailure(Status(StatusCode::Usage,
+                                "the output would replace `" + input + "`, which it is made from"),
+                         output, "name another file behind `-o`");
   watch.lap("job");
 
   Compiled compiled;

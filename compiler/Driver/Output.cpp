@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -34,16 +33,41 @@ int reportFailure(const Status &status, const OutputOptions &output, const std::
   return status.exitCode();
 }
 
+namespace {
+
+// One byte more than a job may have: the front end says that it is too long, whatever follows.
+constexpr std::size_t kMostBytes = (256 << 10) + 1;
+
+std::string readBounded(std::istream &stream) {
+  std::string text(kMostBytes, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  return text;
+}
+
+// Where the bytes are to lie: behind links, so that a link stays one.
+std::filesystem::path resolved(const std::string &path) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(path, error);
+  return error ? std::filesystem::path(path) : real;
+}
+
+Status cannotWrite(const std::string &path) {
+  return Status(StatusCode::File, "cannot write `" + path + "`: " + std::strerror(errno));
+}
+
+} // namespace
+
 StatusOr<std::string> readFile(const std::string &path) {
   if (path == "-")
-    return std::string(std::istreambuf_iterator<char>(std::cin), {});
+    return readBounded(std::cin);
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
     return Status(StatusCode::File, "cannot read `" + path + "`: it is a directory");
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return Status(StatusCode::File, "cannot read `" + path + "`: " + std::strerror(errno));
-  std::string text(std::istreambuf_iterator<char>(file), {});
+  std::string text = readBounded(file);
   if (file.bad())
     return Status(StatusCode::File, "cannot read `" + path + "`: " + std::strerror(errno));
   return text;
@@ -54,22 +78,22 @@ Status writeText(const std::string &path, const std::string &text) {
     std::cout << text << std::flush;
     return std::cout ? Status() : Status(StatusCode::File, "cannot write to standard output");
   }
-  const std::string temporary = path + ".tmp" + std::to_string(getpid());
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    file << text << std::flush;
-    if (!file) {
-      const std::string reason = std::strerror(errno);
-      std::remove(temporary.c_str());
-      return Status(StatusCode::File, "cannot write `" + path + "`: " + reason);
-    }
+  std::error_code error;
+  const std::filesystem::path target = resolved(path);
+  if (std::filesystem::exists(target, error) && !std::filesystem::is_regular_file(target, error)) {
+    std::ofstream device(target, std::ios::binary); // a device or pipe takes the bytes as they come
+    device << text << std::flush;
+    return device ? Status() : cannotWrite(path);
   }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const std::string reason = std::strerror(errno);
+  const std::string temporary = target.string() + ".tmp" + std::to_string(getpid());
+  std::ofstream file(temporary, std::ios::binary);
+  file << text << std::flush;
+  Status written;
+  if (!file || std::rename(temporary.c_str(), target.c_str()) != 0)
+    written = cannotWrite(path);
+  if (!written.ok())
     std::remove(temporary.c_str());
-    return Status(StatusCode::File, "cannot write `" + path + "`: " + reason);
-  }
-  return Status();
+  return written;
 }
 
 } // namespace vime

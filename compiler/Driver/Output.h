@@ -23,7 +23,8 @@ int reportFindings(const Findings &findings, SourceCache &sources, const OutputO
 /// `error: …` and, if there is one, `help: …`; returns the status's exit code.
 int reportFailure(const Status &status, const OutputOptions &output, const std::string &help = {});
 
-/// The whole file, or why not. `-` is standard input.
+/// The file, or why not; of one that is longer than any job only the beginning. `-` is standard
+/// input.
 StatusOr<std::string> readFile(const std::string &path);
 
 /// Text to stdout, or to a file that is complete or absent.

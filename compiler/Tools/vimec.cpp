@@ -2,6 +2,9 @@
 #include <string>
 #include <vector>
 
+#include <csignal>
+#include <iostream>
+
 #include <CLI/CLI.hpp>
 
 #include "compiler/Driver/Commands.h"
@@ -30,9 +33,7 @@ std::string optionBesideVerb(const CLI::App &app) {
   return {};
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
+int dispatch(int argc, char **argv) {
   using namespace vime;
   CLI::App app{"vimec: compile a declared training job into one verified program per rank",
                "vimec"};
@@ -112,4 +113,21 @@ int main(int argc, char **argv) {
   if (compile.plan.empty() && compile.stopAfter.empty())
     return reportFailure(Status(StatusCode::Usage, "no output given"), output, "add `-o plan.bin`");
   return runCompile(compile, output);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  using namespace vime;
+  // A file that may grow no further is an error of the write, not the end of the process.
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    const int code = dispatch(argc, argv);
+    if (!std::cout.flush() && code == 0)
+      return reportFailure(Status(StatusCode::File, "cannot write to standard output"), {});
+    return code;
+  } catch (const std::exception &error) {
+    return reportFailure(
+        Status(StatusCode::Internal, std::string("internal error: ") + error.what()), {});
+  }
 }
