@@ -71,9 +71,9 @@ bool checkText(std::string_view text, const std::string &file, Findings &finding
   if (text.size() > kLargestFile) {
     findings
         .error(Rule::J, number(JobCode::TooLarge),
-               "the file has " + std::to_string(text.size()) + " bytes")
+               "the file has more than " + std::to_string(kLargestFile) + " bytes")
         .at({.file = file})
-        .note("a job has at most " + std::to_string(kLargestFile) + " bytes");
+        .note("no job needs as many");
     return false;
   }
   const std::size_t before = findings.size();
