@@ -1,4 +1,4 @@
-// Orders written as text: cells, CSV, grid, timeline. Reading is in CsvReader.cpp.
+// Orders written as text: cells, CSV, grid, timeline. Reading is in TableReader.cpp.
 #include "schedules/Notation.h"
 
 #include <algorithm>

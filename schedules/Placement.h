@@ -13,6 +13,10 @@ Placement linearPlacement(ScheduleShape shape);
 /// Stage s on rank s mod ranks: the stages go round the ranks `chunks` times.
 Placement loopPlacement(ScheduleShape shape);
 
+/// Up the ranks and back: stage s and stage 2 * ranks - 1 - s on the same rank, for any even number
+/// of ways. The rank of a turn holds two neighbouring stages.
+Placement veePlacement(ScheduleShape shape);
+
 /// The stages of one rank, in ascending order; the c-th of them is the rank's chunk c.
 std::vector<int> stagesOf(const Placement &placement, int rank);
 

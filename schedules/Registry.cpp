@@ -63,6 +63,16 @@ constexpr std::array kOrders{
           .bubble = "(p-1)(F+I-W) if m >= p",
           .peak = "min(p, m) microbatches",
           .source = "Qi et al. 2023"},
+    Order{.name = "zb-v",
+          .summary = "two stages per rank, down the ranks and back: the bubble of one short forward",
+          .placement = "vee",
+          .chunks = {.least = 2, .most = 2, .usual = 2},
+          .build = zeroBubbleV,
+          .refusal = takesAny,
+          .needs = "2 chunks",
+          .bubble = "(p-1)F/2 if F = I = W and m >= 2p-1",
+          .peak = "min(p, m) microbatches",
+          .source = "Qi et al. 2024"},
 };
 
 std::string plain(std::string_view name) {

@@ -27,7 +27,7 @@ struct ChunkRange {
 struct Order {
   std::string_view name;                 // as jobs and tools write it
   std::string_view summary;              // one line for lists
-  std::string_view placement;            // linear, loop
+  std::string_view placement;            // linear, loop, vee
   ChunkRange chunks;                     // stages per rank
   Schedule (*build)(ScheduleShape);      // the shape must have passed `check`
   std::string (*refusal)(ScheduleShape); // why it cannot take so many microbatches; "" if it can

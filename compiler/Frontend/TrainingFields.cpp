@@ -22,7 +22,7 @@ std::vector<FieldSpec> pipelineRows() {
       {.path = "pipeline.schedule",
        .type = Word,
        .words = orderNames(),
-       .laterWords = {"auto", "zb-v", "zb-h2", "zb-auto", "dualpipe", "dualpipe-v", "looped-bfs",
+       .laterWords = {"auto", "zb-h2", "zb-auto", "dualpipe", "dualpipe-v", "looped-bfs",
                       "bidirectional"},
        .phase = "order",
        .sentence = "name of the order",

@@ -12,7 +12,7 @@ import pathlib
 
 import vime
 
-ORDERS = [("gpipe", None), ("1f1b", None), ("interleaved", 2), ("zb-h1", None)]
+ORDERS = [("gpipe", None), ("1f1b", None), ("interleaved", 2), ("zb-h1", None), ("zb-v", 2)]
 RANKS = [1, 2, 4]
 RUNS = [("local", "avx2"), ("gloo", "avx2"), ("local", "avx512"), ("gloo", "avx512")]
 MACHINE = pathlib.Path("/proc/cpuinfo")

@@ -1,6 +1,7 @@
 // The orders as pictures: small enough to follow with a finger.
 #include "schedules/Orders.h"
 #include "schedules/Notation.h"
+#include "schedules/Placement.h"
 
 #include <gtest/gtest.h>
 
@@ -86,6 +87,27 @@ TEST(ZeroBubbleH1, FourRanksTwoMicrobatches) {
 2F0 2F1 2I0 2I1 2W0 2W1
 3F0 3I0 3F1 3I1 3W0 3W1
 )");
+}
+
+// Stages 0 and 3 on rank 0, stages 1 and 2 at the turn: the loss is where the tokens are.
+TEST(ZeroBubbleV, TwoRanksFourMicrobatches) {
+  EXPECT_EQ(grid(zeroBubbleV({.ranks = 2, .microbatches = 4, .chunks = 2})), R"(
+0F0 0F1 0F2 3F0 3I0 3W0 3F1 3I1 3W1 0F3 0I0 0W0 3F2 3I2 3W2 0I1 0W1 3F3 3I3 3W3 0I2 0W2 0I3 0W3
+.   1F0 2F0 1F1 2F1 2I0 2W0 1F2 1I0 1W0 2F2 2I1 2W1 1F3 1I1 1W1 2F3 2I2 2W2 1I2 2I3 1I3 1W2 2W3 1W3
+)");
+}
+
+// Three microbatches fill two ranks; with two the slots of the third stay free.
+TEST(ZeroBubbleV, TwoRanksTwoMicrobatches) {
+  EXPECT_EQ(grid(zeroBubbleV({.ranks = 2, .microbatches = 2, .chunks = 2})), R"(
+0F0 0F1 .   3F0 3I0 3W0 3F1 3I1 3W1 0I0 0W0 .   .   .   0I1 0W1 .   .
+.   1F0 2F0 1F1 2F1 2I0 2W0 .   1I0 1W0 .   2I1 2W1 1I1 .   .   1W1 .   .
+)");
+}
+
+TEST(Placement, VeeTurnsAtTheLastRankAndAtTheFirst) {
+  EXPECT_EQ(veePlacement({.ranks = 4, .microbatches = 1, .chunks = 3}),
+            (Placement{0, 1, 2, 3, 3, 2, 1, 0, 0, 1, 2, 3}));
 }
 
 } // namespace

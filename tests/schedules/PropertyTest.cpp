@@ -221,6 +221,16 @@ std::optional<int> zeroBubbleMakespan(ScheduleShape shape) {
   return busy(shape) + shape.ranks - 1;
 }
 
+std::optional<int> veeMakespan(ScheduleShape shape) {
+  if (shape.microbatches < 2 * shape.ranks - 1)
+    return std::nullopt;
+  return busy(shape) + shape.ranks - 1;
+}
+
+std::optional<int> veePeak(ScheduleShape shape) {
+  return 2 * std::min(shape.ranks, shape.microbatches);
+}
+
 std::optional<int> allMicrobatches(ScheduleShape shape) { return shape.microbatches; }
 
 std::optional<int> asManyAsRanks(ScheduleShape shape) {
@@ -232,6 +242,7 @@ constexpr Formula kFormulas[] = {
     {"1f1b", withBubbleOfOnePass, asManyAsRanks},
     {"interleaved", interleavedMakespan, interleavedPeak},
     {"zb-h1", zeroBubbleMakespan, asManyAsRanks, /*sameOnEveryRank=*/true},
+    {"zb-v", veeMakespan, veePeak},
 };
 
 class Formulas : public testing::TestWithParam<Order> {};

@@ -2,18 +2,12 @@
 #include "schedules/UnitTime.h"
 #include "schedules/Notation.h"
 #include "schedules/Orders.h"
+#include "tests/schedules/ParsedOrder.h"
 
 #include <gtest/gtest.h>
 
 namespace vime {
 namespace {
-
-Schedule parsed(std::string_view csv) {
-  std::variant<Schedule, CsvError> result = parseCsv(csv);
-  if (const CsvError *error = std::get_if<CsvError>(&result))
-    ADD_FAILURE() << error->message;
-  return std::holds_alternative<Schedule>(result) ? std::get<Schedule>(result) : Schedule{};
-}
 
 std::string whyStuck(std::string_view csv) {
   const UnitTimes times = simulate(parsed(csv));

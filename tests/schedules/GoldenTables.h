@@ -1,0 +1,32 @@
+// The tables under golden/pytorch.txt: orders as PyTorch writes them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schedules/Schedule.h"
+
+namespace vime {
+
+struct GoldenTable {
+  std::string name;     // `2.5/Interleaved1F1B_pp2_v2_mb4.comms`
+  std::string schedule; // `Interleaved1F1B`
+  std::string content;  // `compute`, `sendrecv`, `merged_sendrecv`, `comms`
+  bool isOld = false;   // written as PyTorch 2.5 does
+  ScheduleShape shape{};
+  std::string text;
+};
+
+std::vector<GoldenTable> goldenTables();
+
+/// What the tables say of themselves, for the compute-only ones of today's notation.
+struct GoldenMetrics {
+  std::string schedule;
+  ScheduleShape shape{};
+  double makespan = 0, bubble = 0; // F = I = W = 1, B = 2, transfers free
+  std::string peaks;               // activations alive at once, of each rank: `4 3 2 1`
+};
+
+std::vector<GoldenMetrics> goldenMetrics();
+
+} // namespace vime
