@@ -59,7 +59,10 @@ public:
         return own.status();
       ends.push_back(std::move(*own));
     }
-    StatusOr<LocalTransports> connected = connectLocal(ends, pointers, transferLimit(plan));
+    const std::chrono::nanoseconds limit = transferLimit(plan);
+    StatusOr<LocalTransports> connected =
+        options.rendezvous ? connectRendezvous(ends, pointers, limit, *options.rendezvous)
+                           : connectLocal(ends, pointers, limit);
     if (!connected.ok())
       return connected.status();
     transports = std::move(*connected);
@@ -124,10 +127,11 @@ private:
 
   /// Threads before `rank` run, its own and those behind it never will.
   void giveUpStarting(std::uint32_t rank, const std::string &reason) {
-    outcome.record(Status(StatusCode::Unacceptable,
-                          fmt::format("cannot start rank {} of {}: {}\nhelp: this machine allows no "
-                                      "more threads or memory; see `ulimit -a`",
-                                      rank, plan.mesh.ranks(), reason)));
+    outcome.record(
+        Status(StatusCode::Unacceptable,
+               fmt::format("cannot start rank {} of {}: {}\nhelp: this machine allows no "
+                           "more threads or memory; see `ulimit -a`",
+                           rank, plan.mesh.ranks(), reason)));
     transports.front()->abort();
     failed.signal();
     if ((running -= plan.mesh.ranks() - rank) == 0)
@@ -152,9 +156,8 @@ private:
     } catch (const std::bad_alloc &) {
       return Status(StatusCode::Unacceptable, fmt::format("no memory is left for rank {}", rank));
     } catch (const std::system_error &error) {
-      return Status(
-          StatusCode::Unacceptable,
-          fmt::format("cannot start the threads of rank {}: {}", rank, error.code().message()));
+      return Status(StatusCode::Unacceptable, fmt::format("cannot start the threads of rank {}: {}",
+                                                          rank, error.code().message()));
     }
   }
 

@@ -1,4 +1,5 @@
-// LocalRun: all ranks of a plan as threads of this process, over the `local` transport.
+// LocalRun: all ranks of a plan as threads of this process, over the `local` or
+// `rendezvous` transport.
 //
 //   Status status = runLocal(plan, planId(plan), {.base = "jobs"}, observer);
 #pragma once

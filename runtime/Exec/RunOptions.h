@@ -10,6 +10,7 @@
 #include "runtime/Exec/Arena.h"
 #include "runtime/Model/ExportTarget.h"
 #include "runtime/Plan/Plan.h"
+#include "runtime/Transport/RendezvousTransport.h"
 
 namespace vime {
 
@@ -18,6 +19,7 @@ struct RunOptions {
   std::optional<Isa> isa; // kernels to compute with; the best that this machine has when absent
   int interrupts = -1;    // readable when the user wants the run to end (InterruptSignals.h)
   Arena::Edge edge = Arena::Edge::Plain;
+  std::optional<QueueMerging> rendezvous; // ranks as threads: over this transport instead of local
   /// Called when the run is to end and a rank's thread does not stop within kStopLimit, or the user
   /// cannot wait: a task that never returns ends only with the process, which this should end.
   std::function<void(const Status &)> abandon;

@@ -1,8 +1,10 @@
 // vime-exec: runs a plan on this machine, all ranks of it.
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -39,6 +41,30 @@ struct Arguments {
   bool json = false, quiet = false, check = false;
 };
 
+/// `rendezvous`: queues as the plan has them; `:merged`: one a rank; `:SEED`: shared at random.
+std::optional<QueueMerging> parseRendezvous(const std::string &transport) {
+  constexpr std::string_view kName = "rendezvous";
+  if (transport == kName)
+    return QueueMerging{};
+  if (!transport.starts_with(std::string(kName) + ":"))
+    return std::nullopt;
+  const std::string_view merging = std::string_view(transport).substr(kName.size() + 1);
+  if (merging == "merged")
+    return QueueMerging{.kind = QueueMerging::Kind::All};
+  QueueMerging random{.kind = QueueMerging::Kind::Random};
+  const char *const end = merging.data() + merging.size();
+  const auto [last, error] = std::from_chars(merging.data(), end, random.seed);
+  return error == std::errc() && last == end ? std::optional(random) : std::nullopt;
+}
+
+/// What is wrong with the name of a transport; empty when nothing is.
+std::string isTransport(const std::string &name) {
+  if (name == "local" || name == "gloo" || parseRendezvous(name))
+    return "";
+  return fmt::format("`{}` is not a transport, expected local, gloo or rendezvous[:merged|:SEED]",
+                     name);
+}
+
 /// An exit code when there is nothing to run.
 std::optional<int> parse(int count, char **values, Arguments &arguments) {
   CLI::App app("Runs a compiled plan: starts all its ranks on this machine and trains.",
@@ -48,8 +74,9 @@ std::optional<int> parse(int count, char **values, Arguments &arguments) {
       ->required()
       ->type_name("plan.bin");
   CLI::Option *transport = app.add_option("--transport", arguments.transport,
-                                          "how ranks exchange messages: `local` or `gloo`")
-                               ->check(CLI::IsMember({"local", "gloo"}))
+                                          "how ranks exchange messages: `local`, `gloo`, or, for "
+                                          "tests of plans, `rendezvous[:merged|:SEED]`")
+                               ->check(isTransport)
                                ->type_name("NAME")
                                ->capture_default_str();
   app.add_option("--base", arguments.base, "folder that the job's relative paths refer to")
@@ -117,6 +144,7 @@ int run(const plan::Plan &plan, const Arguments &arguments, char **values) {
       .base = arguments.base,
       .isa = parseIsa(arguments.isa),
       .interrupts = signals.descriptor(),
+      .rendezvous = parseRendezvous(arguments.transport),
       .abandon = [&](const Status &status) { std::_Exit(fail(status, arguments)); }};
   Progress progress(plan, arguments.transport, pathFrom(arguments.base, plan.run.exportTo),
                     arguments.quiet ? Progress::Style::Silent : Progress::styleFor(stderr), stderr);

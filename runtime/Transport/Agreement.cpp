@@ -1,6 +1,8 @@
 #include "runtime/Transport/Agreement.h"
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -103,7 +105,11 @@ std::vector<Claim> claimsOf(const plan::Plan &plan, std::uint32_t rank, plan::Ha
 }
 
 Agreement::Agreement(const RankEnds &rankEnds, std::vector<Claim> ownClaims)
-    : ends(rankEnds), claims(std::move(ownClaims)), heard(ends.ends.size()) {
+    : ends(rankEnds), claims(std::move(ownClaims)), order(ends.ends.size()),
+      heard(ends.ends.size()) {
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::sort(order, {},
+                    [this](std::uint32_t end) { return streamKeyOf(ends.ends[end], ends.rank); });
   for (std::size_t index = 0; index < ends.ends.size(); ++index) {
     const End &end = ends.ends[index];
     const bool collects =
@@ -114,15 +120,15 @@ Agreement::Agreement(const RankEnds &rankEnds, std::vector<Claim> ownClaims)
 }
 
 Status Agreement::reach(Transport &transport) {
-  // All ends first, then all waits: nobody waits for a peer that waits for somebody else.
-  for (std::uint32_t index = 0; index < ends.ends.size(); ++index) {
+  // One order for all ranks, as a clock gives: no transport that serialises ends closes a cycle.
+  for (const std::uint32_t index : order) {
     const Payload payload{.source = isSource(ends, ends.ends[index]) ? &claims[index] : nullptr,
                           .destination = heard[index].empty() ? nullptr : heard[index].data(),
                           .bytes = sizeof(Claim)};
     if (Status status = transport.post(index, payload); !status.ok())
       return status;
   }
-  for (std::uint32_t index = 0; index < ends.ends.size(); ++index) {
+  for (const std::uint32_t index : order) {
     if (Status status = transport.await(index, 1); !status.ok())
       return status;
     if (Status status = compare(index); !status.ok())

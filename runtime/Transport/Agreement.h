@@ -43,6 +43,7 @@ private:
 
   const RankEnds ends;
   const std::vector<Claim> claims;       // by end
+  std::vector<std::uint32_t> order;      // of ends, alike on all ranks
   std::vector<std::vector<Claim>> heard; // by end: of the sender, or of each member
 };
 

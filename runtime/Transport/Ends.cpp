@@ -93,6 +93,23 @@ std::vector<std::uint32_t> endsOfLanes(const plan::Program &program) {
   return ends;
 }
 
+StreamKey streamKeyOf(const End &end, std::uint32_t rank) {
+  if (end.kind == plan::LaneKind::Group)
+    return {end.kind, end.group, end.members.front(), 0};
+  const bool sends = end.kind == plan::LaneKind::Send;
+  return {plan::LaneKind::Send, sends ? rank : end.peer, sends ? end.peer : rank,
+          std::uint32_t(end.flow)};
+}
+
+std::uint32_t partyOf(const End &end, std::uint32_t rank) {
+  if (end.kind == plan::LaneKind::Send)
+    return 0;
+  if (end.kind == plan::LaneKind::Receive)
+    return 1;
+  const auto member = std::find(end.members.begin(), end.members.end(), rank);
+  return static_cast<std::uint32_t>(member - end.members.begin());
+}
+
 std::vector<std::uint32_t> peersInConnectOrder(const plan::Plan &plan, const RankEnds &ends) {
   std::vector<std::uint32_t> needed;
   for (const End &end : ends.ends) {

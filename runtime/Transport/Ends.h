@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "runtime/Plan/Plan.h"
@@ -22,6 +23,13 @@ StatusOr<RankEnds> endsOf(const plan::Plan &plan, std::uint32_t rank);
 /// For each lane of a program its end, or kNoEnd.
 constexpr std::uint32_t kNoEnd = 0xFFFFFFFFu;
 std::vector<std::uint32_t> endsOfLanes(const plan::Program &program);
+
+/// Names a channel or group alike at all of its ends, and orders all of them alike on every rank.
+using StreamKey = std::tuple<plan::LaneKind, std::uint32_t, std::uint32_t, std::uint32_t>;
+StreamKey streamKeyOf(const End &end, std::uint32_t rank);
+
+/// Index of `rank` among the parties of an end: sender 0, receiver 1; in a group the member index.
+std::uint32_t partyOf(const End &end, std::uint32_t rank);
 
 /// The ranks that differ from `rank` only along `axes` (a bit per plan::Axis), ascending.
 std::vector<std::uint32_t> membersAlong(const plan::Mesh &mesh, std::uint32_t rank,

@@ -1,37 +1,14 @@
 #include "runtime/Transport/LocalTransport.h"
 
 #include <map>
-#include <tuple>
 
 #include <fmt/format.h>
 
+#include "runtime/Transport/Ends.h"
 #include "runtime/Transport/Meeting.h"
 
 namespace vime {
 namespace {
-
-/// What both ends of a channel, or all members of a group, have in common.
-using Key = std::tuple<plan::LaneKind, std::uint32_t, std::uint32_t, std::uint32_t>;
-
-Key keyOf(const End &end, std::uint32_t rank) {
-  if (end.kind == plan::LaneKind::Group)
-    return {end.kind, end.group, end.members.front(), 0};
-  const bool sends = end.kind == plan::LaneKind::Send;
-  return {plan::LaneKind::Send, sends ? rank : end.peer, sends ? end.peer : rank,
-          std::uint32_t(end.flow)};
-}
-
-/// Index of `rank` among the parties: sender 0, receiver 1; in a group the member index.
-std::uint32_t partyOf(const End &end, std::uint32_t rank) {
-  if (end.kind == plan::LaneKind::Send)
-    return 0;
-  if (end.kind == plan::LaneKind::Receive)
-    return 1;
-  std::uint32_t party = 0;
-  while (party < end.members.size() && end.members[party] != rank)
-    ++party;
-  return party;
-}
 
 std::shared_ptr<Meeting> makeMeeting(const End &end) {
   if (end.kind != plan::LaneKind::Group)
@@ -122,12 +99,12 @@ StatusOr<LocalTransports> connectLocal(std::span<const RankEnds> ranks,
                                        std::span<Sleeper *const> sleepers,
                                        std::chrono::nanoseconds limit) {
   const std::vector<Sleeper *> everybody(sleepers.begin(), sleepers.end());
-  std::map<Key, std::shared_ptr<Meeting>> meetings;
+  std::map<StreamKey, std::shared_ptr<Meeting>> meetings;
   LocalTransports transports;
   for (const RankEnds &rank : ranks) {
     auto transport = std::make_unique<LocalTransport>(rank, *sleepers[rank.rank], everybody, limit);
     for (const End &end : rank.ends) {
-      std::shared_ptr<Meeting> &meeting = meetings[keyOf(end, rank.rank)];
+      std::shared_ptr<Meeting> &meeting = meetings[streamKeyOf(end, rank.rank)];
       if (!meeting)
         meeting = makeMeeting(end);
       const std::uint32_t party = partyOf(end, rank.rank);
@@ -141,7 +118,7 @@ StatusOr<LocalTransports> connectLocal(std::span<const RankEnds> ranks,
   }
   for (const RankEnds &rank : ranks)
     for (const End &end : rank.ends)
-      if (!meetings[keyOf(end, rank.rank)]->complete())
+      if (!meetings[streamKeyOf(end, rank.rank)]->complete())
         return Status(StatusCode::Unacceptable, fmt::format("{} of rank {} has no counterpart",
                                                             describe(end, rank.rank), rank.rank));
   return transports;

@@ -7,7 +7,7 @@
 // A rank has *ends*: the sending or receiving end of a channel, or its part in a group. The k-th
 // posts of all ends of a channel or group are one transfer; nothing is searched for, no tag is
 // compared. Transfers of one end finish in order, so that a counter says which have. Backends:
-// `local` (LocalTransport.h), `gloo` (GlooPlugin.h).
+// `local` (LocalTransport.h), `gloo` (GlooPlugin.h), `rendezvous` (RendezvousTransport.h).
 #pragma once
 
 #include <atomic>

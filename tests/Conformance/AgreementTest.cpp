@@ -48,10 +48,9 @@ TEST_P(AgreementSuite, AnotherPeriodOfALoopOverMicrobatchesIsAnotherTime) {
                                    "rank 1 → rank 2, forward");
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, AgreementSuite, testing::Values(Backend::Local, Backend::Gloo),
-                         [](const auto &info) {
-                           return info.param == Backend::Local ? "Local" : "Gloo";
-                         });
+INSTANTIATE_TEST_SUITE_P(Backends, AgreementSuite,
+                         testing::Values(Backend::Local, Backend::Gloo, Backend::Rendezvous),
+                         [](const auto &info) { return nameOf(info.param); });
 
 // ---- what counts ---------------------------------------------------------------------------------
 

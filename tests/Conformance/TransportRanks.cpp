@@ -9,6 +9,7 @@
 
 #include "runtime/Transport/Ends.h"
 #include "runtime/Transport/GlooPlugin.h"
+#include "runtime/Transport/RendezvousTransport.h"
 
 namespace vime {
 namespace {
@@ -31,7 +32,7 @@ void runThreads(std::size_t count, const std::function<void(std::uint32_t)> &bod
     thread.join();
 }
 
-void runLocal(const Setting &setting, const std::function<void(Rank &)> &body) {
+void runThreaded(Backend backend, const Setting &setting, const std::function<void(Rank &)> &body) {
   std::vector<std::unique_ptr<Sleeper>> sleepers;
   std::vector<Sleeper *> pointers;
   for (std::size_t rank = 0; rank < setting.ends.size(); ++rank) {
@@ -39,7 +40,10 @@ void runLocal(const Setting &setting, const std::function<void(Rank &)> &body) {
         std::make_unique<Sleeper>(/*spins=*/setting.ends.size() <= availableCores()));
     pointers.push_back(sleepers.back().get());
   }
-  StatusOr<LocalTransports> transports = connectLocal(setting.ends, pointers, setting.limit);
+  StatusOr<LocalTransports> transports =
+      backend == Backend::Local
+          ? connectLocal(setting.ends, pointers, setting.limit)
+          : connectRendezvous(setting.ends, pointers, setting.limit, /*merging=*/{});
   ASSERT_TRUE(transports.ok()) << transports.status().message();
   runThreads(setting.ends.size(), [&](std::uint32_t index) {
     Rank rank{index, (*transports)[index].get()};
@@ -69,7 +73,12 @@ void runGloo(const Setting &setting, const std::function<void(Rank &)> &body) {
 } // namespace
 
 void runRanks(Backend backend, const Setting &setting, const std::function<void(Rank &)> &body) {
-  backend == Backend::Local ? runLocal(setting, body) : runGloo(setting, body);
+  backend == Backend::Gloo ? runGloo(setting, body) : runThreaded(backend, setting, body);
+}
+
+std::string nameOf(Backend backend) {
+  constexpr const char *kNames[] = {"Local", "Gloo", "Rendezvous"};
+  return kNames[static_cast<std::size_t>(backend)];
 }
 
 std::vector<RankEnds> noEnds(std::uint32_t ranks) {

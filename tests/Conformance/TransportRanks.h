@@ -14,7 +14,8 @@
 
 namespace vime {
 
-enum class Backend { Local, Gloo };
+enum class Backend { Local, Gloo, Rendezvous };
+std::string nameOf(Backend backend);
 
 struct Rank {
   std::uint32_t rank;

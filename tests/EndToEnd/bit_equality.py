@@ -14,19 +14,19 @@ import vime
 
 ORDERS = [("gpipe", None), ("1f1b", None), ("interleaved", 2), ("zb-h1", None), ("zb-v", 2)]
 RANKS = [1, 2, 4]
-RUNS = [("local", "avx2"), ("gloo", "avx2"), ("local", "avx512"), ("gloo", "avx512")]
+RUNS = [("local", "avx2"), ("gloo", "avx2"), ("local", "avx512"), ("gloo", "avx512"), ("rendezvous", "auto")]
 MACHINE = pathlib.Path("/proc/cpuinfo")
 
 
 def runs(schedule, has_avx512):
     """Transports and instructions under which an order is trained: gloo with the instructions that are not the default
-    of the machine for one order alone."""
+    of the machine for one order alone; rendezvous with all queues of a rank merged into one."""
     for transport, isa in RUNS:
         if isa == "avx512" and not has_avx512:
             continue
         if (transport, isa) == ("gloo", "avx2") and has_avx512 and schedule != "1f1b":
             continue
-        yield transport, isa
+        yield transport + (":merged" if transport == "rendezvous" else ""), isa
 
 
 def result(tools, schedule, chunks, ranks, *options):
@@ -66,7 +66,7 @@ def main():
                     wrong = list(differences(reference, found))
                     count += 1
                     failures += bool(wrong)
-                    print(f"{schedule:12} {ranks} ranks  {transport:6} {isa:7} "
+                    print(f"{schedule:12} {ranks} ranks  {transport:17} {isa:6} "
                           + ("bit-equal" if not wrong else f"DIFFERS: {wrong[0]} and {len(wrong) - 1} more"), flush=True)
         again = result(tools, "1f1b", None, 4)
         repeats = not list(differences(reference, again))

@@ -60,7 +60,9 @@ struct Connected {
       sleepers.push_back(std::make_unique<Sleeper>(spins));
       pointers.push_back(sleepers.back().get());
     }
-    StatusOr<LocalTransports> connected = connectLocal(ends, pointers, chain.limit);
+    StatusOr<LocalTransports> connected =
+        chain.rendezvous ? connectRendezvous(ends, pointers, chain.limit, *chain.rendezvous)
+                         : connectLocal(ends, pointers, chain.limit);
     if (!connected.ok())
       std::abort(); // a defect of the test's plan
     transports = std::move(*connected);

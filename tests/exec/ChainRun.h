@@ -1,14 +1,16 @@
-// ChainRun: runs a chain plan over the local transport with the routines of a test, all ranks as
-// threads.
+// ChainRun: runs a chain plan over the local or the rendezvous transport with the routines of a
+// test, all ranks as threads.
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <vector>
 
 #include "runtime/Base/Status.h"
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/RoutineTable.h"
 #include "runtime/Plan/Plan.h"
+#include "runtime/Transport/RendezvousTransport.h"
 
 namespace vime {
 
@@ -18,6 +20,7 @@ struct ChainRun {
   std::vector<std::uint32_t>
       tokens; // of each microbatch, in the step header of all ranks; empty: one each
   std::chrono::milliseconds limit{20000};
+  std::optional<QueueMerging> rendezvous; // over this transport instead of local
 
   /// Runs to the end. The status of each rank.
   std::vector<Status> run() const;
