@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/Diagnostics/Nearest.h"
+#include "runtime/Base/Nearest.h"
 #include "compiler/Frontend/Draft.h"
 #include "compiler/Frontend/Rules.h"
 #include "schedules/Registry.h"

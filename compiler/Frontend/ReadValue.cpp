@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/Diagnostics/Nearest.h"
+#include "runtime/Base/Nearest.h"
 #include "compiler/Diagnostics/Utf8.h"
 #include "compiler/Frontend/FieldTable.h"
 #include "compiler/Frontend/Numbers.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/Diagnostics/Nearest.h"
+#include "runtime/Base/Nearest.h"
 #include "compiler/Frontend/FieldTable.h"
 
 namespace vime {

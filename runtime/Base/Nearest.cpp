@@ -1,5 +1,5 @@
 // Nearest: the restricted Damerau-Levenshtein distance and when two words count as near.
-#include "compiler/Diagnostics/Nearest.h"
+#include "runtime/Base/Nearest.h"
 
 #include <algorithm>
 #include <vector>

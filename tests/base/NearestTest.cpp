@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/Diagnostics/Nearest.h"
+#include "runtime/Base/Nearest.h"
 
 namespace vime {
 namespace {
