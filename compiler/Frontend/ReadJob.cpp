@@ -9,6 +9,7 @@
 #include "compiler/Frontend/Checkpoint.h"
 #include "compiler/Frontend/Document.h"
 #include "compiler/Frontend/Draft.h"
+#include "compiler/Frontend/Settings.h"
 #include "compiler/Frontend/UnknownKey.h"
 
 namespace vime {
@@ -229,11 +230,12 @@ void limit(Findings &findings, std::size_t first, const std::string &file) {
 
 } // namespace
 
-std::optional<Job> readJob(std::string_view text, const std::string &file, Findings &findings) {
+std::optional<Job> readJob(std::string_view text, const std::string &file, Findings &findings,
+                           std::span<const std::string> settings) {
   const std::size_t before = findings.size();
   if (!checkText(text, file, findings))
     return std::nullopt;
-  const std::optional<Node> root = readDocument(text, file, findings);
+  std::optional<Node> root = readDocument(text, file, findings);
   if (!root)
     return std::nullopt;
   Draft draft(file, findings);
@@ -248,6 +250,7 @@ std::optional<Job> readJob(std::string_view text, const std::string &file, Findi
   }
   if (!root->entries.empty())
     draft.state("", root->entries.front().keySpan);
+  applySettings(*root, settings, findings);
   SectionReader(draft).read(*root, "");
   readCheckpoints(draft);
   complete(draft);

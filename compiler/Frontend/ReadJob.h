@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,8 +19,9 @@ namespace vime {
 
 /// `file` names the text in messages, gives the job its name if it states none, and relative paths
 /// count from its folder. A job if and only if nothing was found. Besides the text only
-/// `config.json` of a stated checkpoint is read.
-std::optional<Job> readJob(std::string_view text, const std::string &file, Findings &findings);
+/// `config.json` of a stated checkpoint is read. `settings` go before the text (Settings.h).
+std::optional<Job> readJob(std::string_view text, const std::string &file, Findings &findings,
+                           std::span<const std::string> settings = {});
 
 /// `path` as the job states it, seen from where the compiler runs: relative paths count from the
 /// job file's folder.
