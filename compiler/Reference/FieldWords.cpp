@@ -1,0 +1,157 @@
+#include "compiler/Reference/FieldWords.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compiler/Frontend/FieldRows.h"
+
+namespace vime {
+
+namespace {
+
+// Of fields that have no default: what a small job says.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kExamples = {{
+    {"version", "1"},
+    {"name", "text-1f1b"},
+    {"cluster.ranks", "4"},
+    {"models.*.family", "llama"},
+    {"models.*.layers", "8"},
+    {"models.*.hidden", "256"},
+    {"models.*.heads", "8"},
+    {"models.*.kv_heads", "4"},
+    {"models.*.head_width", "32"},
+    {"models.*.ffn", "688"},
+    {"models.*.vocab", "256"},
+    {"roles.actor.model", "policy"},
+    {"pipeline.schedule", "1f1b"},
+    {"pipeline.microbatches", "8"},
+    {"pipeline.microbatch", "4 samples"},
+    {"data.text", "corpus.txt"},
+    {"data.sequence", "128 tokens"},
+    {"optimizer.lr", "3.0e-4"},
+    {"run.steps", "200"},
+}};
+
+// A limit that nobody reaches is none.
+bool isUnlimited(const FieldSpec &field) {
+  return field.most >= (field.type == FieldType::Number ? kMostReal : kMostWhole);
+}
+
+std::string limit(const FieldSpec &field, double value) {
+  switch (field.type) {
+  case FieldType::Bytes:
+    return printValue(field, static_cast<std::uint64_t>(value));
+  case FieldType::Seconds:
+    return value == 0 ? "0s" : printValue(field, value);
+  default:
+    return fmt::format("{}", value);
+  }
+}
+
+std::string withinRange(const FieldSpec &field) {
+  const double least = std::max(field.least, 1.0);
+  switch (field.type) {
+  case FieldType::Count: {
+    const auto count = static_cast<std::uint64_t>(std::min(least * 2, field.most));
+    return printValue(field, count);
+  }
+  case FieldType::Bytes:
+    return "64GiB";
+  case FieldType::Seconds:
+    return "10 ms";
+  case FieldType::Ranks:
+    return "0-3";
+  case FieldType::Pair:
+    return "[0.9, 0.95]";
+  case FieldType::Path:
+    return "out/" + std::string(field.key());
+  case FieldType::Word:
+    return std::string(field.words.front());
+  case FieldType::Name:
+    return "policy";
+  default:
+    return fmt::format("{}", std::min(least, field.most));
+  }
+}
+
+} // namespace
+
+std::string kindOf(const FieldSpec &field) {
+  switch (field.type) {
+  case FieldType::Section:
+    return "a section";
+  case FieldType::Count:
+    return field.unit.empty() ? "a whole number" : fmt::format("a number of {}", field.unit);
+  case FieldType::Number:
+    return "a number";
+  case FieldType::Bytes:
+    return "a size with its unit";
+  case FieldType::Seconds:
+    return "a duration with its unit";
+  case FieldType::Word:
+    return field.words.size() == 1 ? fmt::format("`{}`", field.words.front())
+                                   : fmt::format("one of `{}`", fmt::join(field.words, "`, `"));
+  case FieldType::Name:
+    return "a name: letters, digits, `.`, `_` and `-`";
+  case FieldType::Path:
+    return "a path, relative ones from the job's folder";
+  case FieldType::Ranks:
+    return "a range of ranks";
+  case FieldType::Pair:
+    return "a list of two numbers";
+  }
+  return {};
+}
+
+std::string rangeOf(const FieldSpec &field) {
+  const bool isNumber = field.type != FieldType::Section && field.type != FieldType::Word &&
+                        field.type != FieldType::Name && field.type != FieldType::Path;
+  if (!isNumber || (field.least == 0 && field.most == 0))
+    return {};
+  const std::string least = limit(field, field.least);
+  if (!field.above && !field.below && !isUnlimited(field))
+    return field.least == field.most ? least
+                                     : fmt::format("{} to {}", least, limit(field, field.most));
+  std::string range = field.above ? "above " + least : "at least " + least;
+  if (!isUnlimited(field))
+    range += (field.below ? ", below " : ", at most ") + limit(field, field.most);
+  return range;
+}
+
+std::string originOf(const FieldSpec &field) {
+  if (!field.fallback.empty())
+    return fmt::format("`{}`", field.fallback);
+  if (!field.derivedFrom.empty())
+    return fmt::format("derived from {}", field.derivedFrom);
+  return field.optional ? "none: it may be left out" : "none: it must be stated";
+}
+
+std::string exampleValueOf(const FieldSpec &field) {
+  for (const auto &[path, value] : kExamples)
+    if (path == field.path)
+      return std::string(value);
+  return field.fallback.empty() ? withinRange(field) : std::string(field.fallback);
+}
+
+std::string exampleOf(const FieldSpec &field) {
+  std::string example = exampleValueOf(field), path(field.path);
+  for (std::string_view rest = path; !rest.empty(); rest = sectionOf(rest)) {
+    const std::string key(rest.substr(rest.rfind('.') + 1));
+    const std::string value = rest.size() == path.size() ? example : '{' + example + '}';
+    example = (key == "*" ? "policy" : key) + ": " + value;
+  }
+  return example;
+}
+
+std::string shownPath(const FieldSpec &field) {
+  std::string path(field.path);
+  if (const std::size_t star = path.find('*'); star != path.npos)
+    path.replace(star, 1, "NAME");
+  return path;
+}
+
+} // namespace vime
