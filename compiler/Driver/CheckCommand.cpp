@@ -6,19 +6,19 @@
 
 namespace vime {
 
-int runCheck(const std::string &path, const OutputOptions &output) {
-  StatusOr<std::string> text = readFile(path);
+int runCheck(const JobArguments &arguments, const OutputOptions &output) {
+  StatusOr<std::string> text = readFile(arguments.file);
   if (!text.ok())
     return reportFailure(text.status(), output);
   SourceCache sources;
-  sources.add(path, *text);
+  sources.add(arguments.file, *text);
   Findings findings;
-  const std::optional<Job> job = readJob(*text, path, findings);
+  const std::optional<Job> job = readJob(*text, arguments.file, findings, arguments.settings);
   if (job)
     readTextFacts(*job, findings);
   if (findings.any() || output.json)
     return reportFindings(findings, sources, output);
-  std::cerr << path << ": a legal job\n";
+  std::cerr << arguments.file << ": a legal job\n";
   return 0;
 }
 

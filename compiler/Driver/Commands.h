@@ -1,19 +1,26 @@
 // The verbs of vimec: one function each, given what the command line said, returning the exit code.
 //
-// Each has a file of its own; `compiler/Tools/vimec.cpp` parses the command line and calls one.
+// Each has a file of its own; CommandLine.cpp and Verbs.cpp read the command line and call one.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compiler/Driver/Output.h"
 
 namespace vime {
 
+/// A job as the command line names it.
+struct JobArguments {
+  std::string file;                  // `-`: standard input
+  std::vector<std::string> settings; // `run.steps=4`, from `--set`
+};
+
 /// vimec JOB.yaml -o PLAN.bin
 struct CompileArguments {
-  std::string job;
-  std::string plan;       // where to write; empty only with stopAfter
+  JobArguments job;
+  std::string plan;       // where to write, `-`: standard output; empty only with stopAfter
   std::string stopAfter;  // a phase: print its IR instead of writing a plan
   std::string dumpPhases; // a directory
   bool timing = false;    // seconds of each part to stderr
@@ -21,7 +28,14 @@ struct CompileArguments {
 int runCompile(const CompileArguments &arguments, const OutputOptions &output);
 
 /// vimec check JOB.yaml
-int runCheck(const std::string &job, const OutputOptions &output);
+int runCheck(const JobArguments &job, const OutputOptions &output);
+
+/// vimec explain FIELD|CODE|JOB.yaml...: each by what it is.
+struct ExplainArguments {
+  std::vector<std::string> subjects;
+  std::vector<std::string> settings; // of jobs among them
+};
+int runExplain(const ExplainArguments &arguments, const OutputOptions &output);
 
 /// vimec verify PLAN.bin
 int runVerify(const std::string &plan, const OutputOptions &output);

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iostream>
+#include <unistd.h>
 
 #include "compiler/Driver/Commands.h"
 #include "compiler/Driver/JobText.h"
@@ -10,6 +12,7 @@
 #include "compiler/Phases/Phases.h"
 #include "compiler/Verify/Verify.h"
 #include "compiler/View/Summary.h"
+#include "runtime/Plan/Describe.h"
 #include "runtime/Plan/PlanFile.h"
 
 namespace vime {
@@ -42,16 +45,23 @@ std::string successLine(const plan::Plan &plan, const std::string &file) {
   std::size_t actions = 0;
   std::uint64_t peak = 0, peakRank = 0;
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
-    actions += plan.programs[plan.programOf[rank]].actions.size();
-    const auto &arena = plan.layouts[plan.layoutOf[rank]].arena;
+    actions += plan::programOf(plan, rank)->actions.size();
+    const auto &arena = plan::layoutOf(plan, rank)->arena;
     if (arena[0] + arena[1] > peak) {
       peak = arena[0] + arena[1];
       peakRank = rank;
     }
   }
-  return fmt::format("{}: {} ranks, {}, {} actions, bubble {:.1f}% (unit cost), peak {} on rank {}",
-                     file, plan.mesh.ranks(), plan.schedule, actions, 100 * plan.predictions.bubble,
-                     bytesInWords(peak), peakRank);
+  return fmt::format("{}: {}, {}, {}, bubble {:.1f}% (unit cost), peak {} on rank {}", file,
+                     counted(plan.mesh.ranks(), "rank"), plan.schedule, counted(actions, "action"),
+                     100 * plan.predictions.bubble, bytesInWords(peak), peakRank);
+}
+
+// How to run the plan from here. Relative paths of the job count from its folder.
+std::string runLine(const CompileArguments &arguments, const Job &job) {
+  std::string line = "vime-exec " + shellWord(arguments.plan);
+  const std::string folder = std::filesystem::path(job.file).parent_path().string();
+  return folder.empty() ? line : line + " --base " + shellWord(folder);
 }
 
 std::vector<std::string_view> provedLabels() {
@@ -61,39 +71,79 @@ std::vector<std::string_view> provedLabels() {
   return labels;
 }
 
-} // namespace
-
-namespace {
-
 // The file that the plan would replace, if it is one that it is made from.
 std::string inputThatIsReplaced(const CompileArguments &arguments, const Job &job) {
+  const std::string jobFile = arguments.job.file == "-" ? "/dev/stdin" : arguments.job.file;
   std::error_code error;
-  for (const std::string &input : {arguments.job, pathFromJob(job.file, job.data.text.value)})
+  for (const std::string &input : {jobFile, pathFromJob(job.file, job.data.text.value)})
     if (!arguments.plan.empty() && std::filesystem::equivalent(arguments.plan, input, error))
       return input;
   return {};
+}
+
+Status writeOutput(const plan::Plan &plan, const std::string &path) {
+  return path == "-" ? writeText("-", plan::serializePlan(plan)) : plan::writePlan(plan, path);
+}
+
+// What was written, and what to do with it.
+void tellSuccess(const Compiled &compiled, const CompileArguments &arguments, const Job &job,
+                 const OutputOptions &output) {
+  if (output.json)
+    std::cout << summaryJson(*compiled.plan, provedLabels()) << "\n";
+  else if (arguments.plan == "-")
+    std::cerr << successLine(*compiled.plan, "standard output") << "\n";
+  else
+    std::cerr << fmt::format("{}\n  proved: {}\n  run: {}\n",
+                             successLine(*compiled.plan, arguments.plan),
+                             fmt::join(provedLabels(), " "), runLine(arguments, job));
+}
+
+int writeResult(const Compiled &compiled, const CompileArguments &arguments, const Job &job,
+                const OutputOptions &output) {
+  const Status written =
+      arguments.stopAfter.empty()
+          ? writeOutput(*compiled.plan, arguments.plan)
+          : writeText(arguments.plan.empty() ? "-" : arguments.plan, compiled.stoppedText);
+  if (!written.ok())
+    return reportFailure(written, output);
+  if (arguments.stopAfter.empty())
+    tellSuccess(compiled, arguments, job, output);
+  return 0;
+}
+
+// What cannot be done with the output, before anything is compiled.
+Status checkOutput(const CompileArguments &arguments, const Job &job, const OutputOptions &output) {
+  if (const std::string input = inputThatIsReplaced(arguments, job); !input.empty())
+    return Status(StatusCode::Usage,
+                  "the output would replace `" + input + "`, which it is made from");
+  if (arguments.plan != "-" || !arguments.stopAfter.empty())
+    return Status();
+  if (output.json)
+    return Status(StatusCode::Usage, "the plan and `--json` both go to standard output");
+  if (isatty(STDOUT_FILENO) != 0)
+    return Status(StatusCode::Usage, "a plan is no text for a terminal");
+  return Status();
 }
 
 } // namespace
 
 int runCompile(const CompileArguments &arguments, const OutputOptions &output) {
   Stopwatch watch(arguments.timing);
-  const StatusOr<std::string> text = readFile(arguments.job);
+  const StatusOr<std::string> text = readFile(arguments.job.file);
   if (!text.ok())
     return reportFailure(text.status(), output);
   SourceCache sources;
-  sources.add(arguments.job, *text);
+  sources.add(arguments.job.file, *text);
   Findings findings;
-  const std::optional<Job> job = readJob(*text, arguments.job, findings);
+  const std::optional<Job> job =
+      readJob(*text, arguments.job.file, findings, arguments.job.settings);
   if (!job)
     return reportFindings(findings, sources, output);
   const std::optional<TextFacts> facts = readTextFacts(*job, findings);
   if (!facts)
     return reportFindings(findings, sources, output);
-  if (const std::string input = inputThatIsReplaced(arguments, *job); !input.empty())
-    return reportFailure(Status(StatusCode::Usage,
-                                "the output would replace `" + input + "`, which it is made from"),
-                         output, "name another file behind `-o`");
+  if (const Status status = checkOutput(arguments, *job, output); !status.ok())
+    return reportFailure(status, output, "name another file behind `-o`");
   watch.lap("job");
 
   Compiled compiled;
@@ -112,21 +162,9 @@ int runCompile(const CompileArguments &arguments, const OutputOptions &output) {
     return reportFailure(Status(StatusCode::File, compiled.fileError), output);
   if (!compiles)
     return reportFindings(findings, sources, output);
-  if (!arguments.stopAfter.empty()) {
-    const Status written =
-        writeText(arguments.plan.empty() ? "-" : arguments.plan, compiled.stoppedText);
-    return written.ok() ? 0 : reportFailure(written, output);
-  }
-  if (const Status written = plan::writePlan(*compiled.plan, arguments.plan); !written.ok())
-    return reportFailure(written, output);
+  const int code = writeResult(compiled, arguments, *job, output);
   watch.lap("write");
-  if (output.json)
-    std::cout << summaryJson(*compiled.plan, provedLabels()) << "\n";
-  else
-    std::cerr << fmt::format("{}\n  proved: {}\n  run: vime-exec {}\n",
-                             successLine(*compiled.plan, arguments.plan),
-                             fmt::join(provedLabels(), " "), arguments.plan);
-  return 0;
+  return code;
 }
 
 } // namespace vime

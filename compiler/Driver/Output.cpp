@@ -1,5 +1,7 @@
 #include "compiler/Driver/Output.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -76,7 +78,7 @@ StatusOr<std::string> readFile(const std::string &path) {
 Status writeText(const std::string &path, const std::string &text) {
   if (path == "-") {
     std::cout << text << std::flush;
-    return std::cout ? Status() : Status(StatusCode::File, "cannot write to standard output");
+    return Status(); // else it throws: see `guarded`
   }
   std::error_code error;
   const std::filesystem::path target = resolved(path);
@@ -94,6 +96,40 @@ Status writeText(const std::string &path, const std::string &text) {
   if (!written.ok())
     std::remove(temporary.c_str());
   return written;
+}
+
+std::string counted(std::uint64_t count, std::string_view thing) {
+  return std::to_string(count) + ' ' + std::string(thing) + (count == 1 ? "" : "s");
+}
+
+std::string shellWord(const std::string &text) {
+  const auto isPlain = [](unsigned char letter) {
+    return std::isalnum(letter) || std::strchr("_./-+=:,@%", letter) != nullptr;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), isPlain))
+    return text;
+  std::string quoted = "'";
+  for (const char letter : text)
+    quoted += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return quoted + '\'';
+}
+
+int guarded(const std::function<int()> &verb) {
+  // The first write that fails throws, while `errno` still says why.
+  std::cout.exceptions(std::ios::badbit | std::ios::failbit);
+  try {
+    const int code = verb();
+    std::cout.flush();
+    std::cout.exceptions(std::ios::goodbit);
+    return code;
+  } catch (const std::ios_base::failure &) {
+    const std::string cause = errno == 0 ? "" : std::string(": ") + std::strerror(errno);
+    std::cout.exceptions(std::ios::goodbit); // the end of the process tries again
+    return reportFailure(Status(StatusCode::File, "cannot write to standard output" + cause), {});
+  } catch (const std::exception &error) {
+    return reportFailure(
+        Status(StatusCode::Internal, std::string("internal error: ") + error.what()), {});
+  }
 }
 
 } // namespace vime

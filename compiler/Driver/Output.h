@@ -2,7 +2,10 @@
 // one manner.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "compiler/Diagnostics/Findings.h"
 #include "compiler/Diagnostics/SourceCache.h"
@@ -29,5 +32,15 @@ StatusOr<std::string> readFile(const std::string &path);
 
 /// Text to stdout, or to a file that is complete or absent.
 Status writeText(const std::string &path, const std::string &text);
+
+/// `1 rank`, `2 ranks`.
+std::string counted(std::uint64_t count, std::string_view thing);
+
+/// As a shell reads it back: in quotes where it needs them.
+std::string shellWord(const std::string &text);
+
+/// Runs a verb. What the standard library throws becomes an error with its exit code: standard
+/// output that takes nothing 3, anything else 70.
+int guarded(const std::function<int()> &verb);
 
 } // namespace vime

@@ -17,8 +17,10 @@ INSIDE = [
     ("dialects/",           ["schedules/", *CONTRACTS]),
     # What judges a plan knows nothing of what made it.
     ("compiler/Verify/",    ["compiler/Diagnostics/", "dialects/", "schedules/", *CONTRACTS]),
-    ("compiler/",           ["dialects/", "schedules/", *CONTRACTS]),
+    ("compiler/",           ["dialects/", "schedules/", *CONTRACTS, "runtime/CommandLine/"]),
     ("runtime/Base/",       []),
+    # What both tools say about their command lines.
+    ("runtime/CommandLine/", ["runtime/Base/"]),
     ("runtime/Plan/",       CONTRACTS),
     ("runtime/ModelSpec/",  ["runtime/Base/", "kernels/DataType.h", "kernels/Workspace.h"]),
     ("runtime/",            ["kernels/"]),

@@ -44,6 +44,11 @@ class Includes(unittest.TestCase):
         self.refuse("compiler/Driver/Compile.cpp", '#include "runtime/Exec/Executor.h"', "compiler/ does not know it")
         self.allow("compiler/Driver/Compile.cpp", '#include "runtime/Plan/Plan.h"')
 
+    def test_command_lines_are_common_and_know_nothing(self):
+        self.allow("compiler/Driver/Verbs.cpp", '#include "runtime/CommandLine/Arguments.h"')
+        self.allow("runtime/Tools/vime-exec.cpp", '#include "runtime/CommandLine/Arguments.h"')
+        self.refuse("runtime/CommandLine/ManPage.cpp", '#include "runtime/Plan/Plan.h"', "does not know it")
+
     def test_dialects_know_orders_and_contracts(self):
         self.refuse("dialects/Plan/PlanOps.cpp", '#include "compiler/Verify/C1.h"', "dialects/ does not know it")
         self.refuse("dialects/Plan/PlanOps.cpp", '#include "runtime/Exec/Executor.h"', "dialects/ does not know it")

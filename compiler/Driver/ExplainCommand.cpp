@@ -1,0 +1,69 @@
+// vimec explain: tells by what an argument is what is to be said about it.
+#include <cctype>
+#include <filesystem>
+#include <iostream>
+
+#include "compiler/Driver/Commands.h"
+#include "compiler/Driver/ExplainJob.h"
+#include "compiler/Reference/CodePage.h"
+#include "compiler/Reference/FieldPage.h"
+
+namespace vime {
+
+namespace {
+
+bool isFile(const std::string &subject) {
+  std::error_code error;
+  return subject == "-" || subject.find('/') != subject.npos || subject.ends_with(".yaml") ||
+         subject.ends_with(".yml") || std::filesystem::exists(subject, error);
+}
+
+int unknownCode(const std::string &subject, const OutputOptions &output) {
+  std::string known;
+  for (const std::string &code : allCodes())
+    if (code[0] == std::toupper(static_cast<unsigned char>(subject[0])))
+      known += (known.empty() ? "" : ", ") + code;
+  return reportFailure(Status(StatusCode::InvalidInput, "there is no code `" + subject + "`"),
+                       output,
+                       known.empty() ? "codes start with the letter of their rule: J, S, C, M"
+                                     : "there are " + known);
+}
+
+int unknownSubject(const std::string &subject, const OutputOptions &output) {
+  const auto near = nearestField(subject);
+  return reportFailure(
+      Status(StatusCode::InvalidInput, "`" + subject + "` is no field, no code and no file"),
+      output,
+      near ? "did you mean the field `" + *near + "`?"
+           : "a field such as `pipeline.schedule`, a code such as `J0012`, or a job");
+}
+
+int explainOne(const std::string &subject, const ExplainArguments &arguments,
+               const OutputOptions &output) {
+  if (const FieldSpec *field = lookUpField(subject)) {
+    std::cout << (output.json ? fieldJson(*field) + '\n' : fieldPage(*field));
+    return 0;
+  }
+  if (const auto page = output.json ? codeJson(subject) : codePage(subject)) {
+    std::cout << *page << (output.json ? "\n" : "");
+    return 0;
+  }
+  if (isFile(subject))
+    return explainJob({.file = subject, .settings = arguments.settings}, output);
+  return isCode(subject) ? unknownCode(subject, output) : unknownSubject(subject, output);
+}
+
+} // namespace
+
+int runExplain(const ExplainArguments &arguments, const OutputOptions &output) {
+  int code = 0;
+  for (const std::string &subject : arguments.subjects) {
+    if (&subject != &arguments.subjects.front() && !output.json)
+      std::cout << "\n";
+    if (const int failed = explainOne(subject, arguments, output); failed != 0)
+      code = failed;
+  }
+  return code;
+}
+
+} // namespace vime

@@ -1,0 +1,79 @@
+#include "compiler/Driver/ExplainJob.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "compiler/Diagnostics/Utf8.h"
+#include "compiler/Frontend/Fields.h"
+#include "compiler/Frontend/ReadJob.h"
+
+namespace vime {
+
+namespace {
+
+// `job.yaml:9:23`, or the `--set …` that stated it.
+std::string placeOf(const SourceSpan &span) {
+  return span.line > 0 ? fmt::format("{}:{}:{}", span.file, span.line, span.column) : span.file;
+}
+
+std::string originText(const ResolvedField &field) {
+  switch (field.origin) {
+  case OriginKind::Given:
+    return (field.span.line > 0 ? "given at " : "given by ") + placeOf(field.span);
+  case OriginKind::Default:
+    return "default";
+  case OriginKind::Derived:
+    return "derived from " + field.from;
+  }
+  return {};
+}
+
+std::string textOf(const std::vector<ResolvedField> &fields) {
+  std::size_t paths = 0, values = 0;
+  for (const ResolvedField &field : fields) {
+    paths = std::max(paths, characterCount(field.path));
+    values = std::max(values, std::min<std::size_t>(characterCount(field.valueText), 24));
+  }
+  std::string text;
+  for (const ResolvedField &field : fields)
+    text += fmt::format("{:<{}}  {:<{}}  {}\n", field.path, paths, printable(field.valueText),
+                        values, printable(originText(field)));
+  return text;
+}
+
+std::string jsonOf(const std::vector<ResolvedField> &fields) {
+  using Json = nlohmann::ordered_json;
+  Json list = Json::array();
+  for (const ResolvedField &field : fields) {
+    Json json = {
+        {"path", field.path}, {"value", field.valueText}, {"origin", nameOf(field.origin)}};
+    if (field.origin == OriginKind::Given)
+      json["place"] = placeOf(field.span);
+    if (field.origin == OriginKind::Derived)
+      json["from"] = field.from;
+    list.push_back(std::move(json));
+  }
+  return Json{{"format", "vime-job"}, {"format_version", 1}, {"fields", list}}.dump(
+      2, ' ', false, Json::error_handler_t::replace);
+}
+
+} // namespace
+
+int explainJob(const JobArguments &arguments, const OutputOptions &output) {
+  const StatusOr<std::string> text = readFile(arguments.file);
+  if (!text.ok())
+    return reportFailure(text.status(), output);
+  SourceCache sources;
+  sources.add(arguments.file, *text);
+  Findings findings;
+  const std::optional<Job> job = readJob(*text, arguments.file, findings, arguments.settings);
+  if (!job)
+    return reportFindings(findings, sources, output);
+  std::cout << (output.json ? jsonOf(fieldsOf(*job)) + '\n' : textOf(fieldsOf(*job)));
+  return 0;
+}
+
+} // namespace vime

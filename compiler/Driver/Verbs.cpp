@@ -1,0 +1,176 @@
+// The verbs of vimec as the command line knows them. What a verb takes lives as long as its app.
+#include <iostream>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "compiler/Driver/CommandLine.h"
+#include "compiler/Driver/Commands.h"
+#include "compiler/Frontend/Settings.h"
+#include "compiler/Reference/CodePage.h"
+#include "compiler/Reference/FieldWords.h"
+#include "runtime/CommandLine/Arguments.h"
+#include "runtime/CommandLine/Completion.h"
+#include "runtime/CommandLine/ManPage.h"
+#include "schedules/Registry.h"
+
+namespace vime {
+namespace {
+
+constexpr const char *kJob = "job to read; -: standard input";
+
+void takesSettings(CLI::App &app, std::vector<std::string> &settings) {
+  app.add_option("--set", settings,
+                 "a value instead of the job's, `run.steps=4`; may be given several times")
+      ->type_name("FIELD=VALUE")
+      ->allow_extra_args(false)
+      ->check([](const std::string &text) {
+        return isSetting(text)
+                   ? std::string()
+                   : "takes a field and its value, not `" + text + "`\nwrite `--set run.steps=4`";
+      });
+}
+
+void addCheck(CLI::App &app, Invocation &invocation) {
+  auto job = std::make_shared<JobArguments>();
+  CLI::App *verb = app.add_subcommand("check", "judge a job without compiling it");
+  verb->add_option("job", job->file, kJob)->required()->type_name("JOB.yaml");
+  takesSettings(*verb, job->settings);
+  takesJson(*verb, invocation);
+  verb->callback([=, &invocation] {
+    invocation.run = [=, &invocation] { return runCheck(*job, invocation.output); };
+  });
+}
+
+void addExplain(CLI::App &app, Invocation &invocation) {
+  auto explain = std::make_shared<ExplainArguments>();
+  CLI::App *verb = app.add_subcommand(
+      "explain", "say what a field or a code means, or where each value of a job comes from");
+  verb->add_option("subject", explain->subjects,
+                   "a field such as pipeline.schedule, a code such as J0012, or a job")
+      ->required()
+      ->type_name("FIELD|CODE|JOB.yaml");
+  takesSettings(*verb, explain->settings);
+  takesJson(*verb, invocation);
+  verb->callback([=, &invocation] {
+    invocation.run = [=, &invocation] { return runExplain(*explain, invocation.output); };
+  });
+}
+
+void addVerify(CLI::App &app, Invocation &invocation) {
+  auto plan = std::make_shared<std::string>();
+  CLI::App *verb = app.add_subcommand("verify", "prove a plan safe, or show why it is not");
+  verb->add_option("plan", *plan, "plan to judge")->required()->type_name("PLAN.bin");
+  takesJson(*verb, invocation);
+  verb->callback([=, &invocation] {
+    invocation.run = [=, &invocation] { return runVerify(*plan, invocation.output); };
+  });
+}
+
+void addShow(CLI::App &app, Invocation &invocation) {
+  auto show = std::make_shared<ShowArguments>();
+  CLI::App *verb = app.add_subcommand("show", "print a plan");
+  verb->add_option("plan", show->plan, "plan to print")->required()->type_name("PLAN.bin");
+  invocation.textFormats.push_back(
+      takesWord(verb->add_option("--format", show->format,
+                                 "summary (default), text: all of it, grid or csv: the order"),
+                {"summary", "text", "grid", "csv"}));
+  takesJson(*verb, invocation);
+  verb->callback([=, &invocation] {
+    invocation.run = [=, &invocation] { return runShow(*show, invocation.output); };
+  });
+}
+
+void addOrder(CLI::App &app, Invocation &invocation) {
+  auto order = std::make_shared<OrderArguments>();
+  CLI::App *verb = app.add_subcommand("order", "print a pipeline order without a job");
+  verb->footer("\norders:\n" + orderTable());
+  verb->add_option("name", order->name, "one of the orders below")->required()->type_name("ORDER");
+  takesCount(verb->add_option("--ranks", order->ranks, "ranks of the pipeline"))->required();
+  takesCount(verb->add_option("--microbatches", order->microbatches, "microbatches of a step"))
+      ->required();
+  takesCount(verb->add_option("--chunks", order->chunks,
+                              "stages per rank (default: what the order needs)"));
+  invocation.textFormats.push_back(
+      takesWord(verb->add_option("--format", order->format,
+                                 "grid (default): the picture on the clock of unit costs; rows, "
+                                 "csv: PyTorch's notation, aligned or as it is"),
+                {"grid", "rows", "csv"}));
+  takesJson(*verb, invocation);
+  verb->callback([=, &invocation] {
+    invocation.run = [=, &invocation] { return runOrder(*order, invocation.output); };
+  });
+}
+
+/// Every field as a job writes it; sections and what is not there yet are no values.
+std::vector<std::string> fieldPaths(std::string_view behind = "") {
+  std::vector<std::string> paths;
+  for (const FieldSpec &field : fieldTable())
+    if (!field.isLater() && field.type != FieldType::Section)
+      paths.push_back(shownPath(field) + std::string(behind));
+  return paths;
+}
+
+void addMan(CLI::App &app, Invocation &invocation) {
+  app.add_subcommand("man", "print the manual page of vimec")->callback([&app, &invocation] {
+    invocation.run = [&app] {
+      std::cout << manPage(app, {compilerVersion(), {"vime-exec(1)"}});
+      return 0;
+    };
+  });
+}
+
+void addCompletion(CLI::App &app, Invocation &invocation) {
+  auto shell = std::make_shared<std::string>();
+  CLI::App *verb = app.add_subcommand("completion", "print what a shell needs to complete vimec");
+  takesWord(verb->add_option("shell", *shell, "the shell"), completionShells())->required();
+  verb->callback([=, &app, &invocation] {
+    invocation.run = [=, &app] {
+      const auto orders = orderNames();
+      std::cout << completionScript(app, *shell,
+                                    {{"FIELD", fieldPaths()},
+                                     {"FIELD=VALUE", fieldPaths("=")},
+                                     {"CODE", allCodes()},
+                                     {"ORDER", {orders.begin(), orders.end()}}});
+      return 0;
+    };
+  });
+}
+
+int compile(const CompileArguments &arguments, const OutputOptions &output) {
+  if (arguments.job.file.empty())
+    return reportFailure(Status(StatusCode::Usage, "no job given"), output, "run `vimec --help`");
+  if (arguments.plan.empty() && arguments.stopAfter.empty())
+    return reportFailure(Status(StatusCode::Usage, "no output given"), output, "add `-o plan.bin`");
+  return runCompile(arguments, output);
+}
+
+} // namespace
+
+void addCompile(CLI::App &app, Invocation &invocation) {
+  auto arguments = std::make_shared<CompileArguments>();
+  app.add_option("job", arguments->job.file,
+                 "job to compile; -: standard input; a file named like a verb is written ./check")
+      ->type_name("JOB.yaml");
+  app.add_option("-o,--output", arguments->plan, "plan to write; -: to standard output")
+      ->type_name("PLAN.bin");
+  takesSettings(app, arguments->job.settings);
+  invocation.textFormats.push_back(
+      takesWord(app.add_option("--stop-after", arguments->stopAfter,
+                               "print the IR after this phase and stop"),
+                {"job", "order", "comm", "memory", "plan"}));
+  app.add_option("--dump-phases", arguments->dumpPhases,
+                 "write the IR after every phase to this directory")
+      ->type_name("DIR");
+  app.add_flag("--timing", arguments->timing, "print the seconds of each part")
+      ->disable_flag_override();
+  takesJson(app, invocation);
+  invocation.run = [=, &invocation] { return compile(*arguments, invocation.output); };
+}
+
+void addVerbs(CLI::App &app, Invocation &invocation) {
+  for (const auto add : {addCheck, addExplain, addVerify, addShow, addOrder, addMan, addCompletion})
+    add(app, invocation);
+}
+
+} // namespace vime
