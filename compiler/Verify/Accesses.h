@@ -15,10 +15,10 @@
 
 namespace vime::verify {
 
-/// Opcodes in a small range: eight a family.
-constexpr std::size_t kOpcodes = 64, kMaxOperands = 10;
+/// Opcodes in a small range: sixteen a family.
+constexpr std::size_t kOpcodes = 128, kMaxOperands = 10;
 constexpr std::uint8_t opcodeIndex(std::uint16_t opcode) {
-  return static_cast<std::uint8_t>((opcode >> 8) * 8 + (opcode & 7));
+  return static_cast<std::uint8_t>((opcode >> 8) * 16 + (opcode & 15));
 }
 constexpr std::uint8_t opcodeIndex(plan::Opcode opcode) { return opcodeIndex(plan::code(opcode)); }
 

@@ -153,6 +153,7 @@ private:
     }
     for (const Loop &loop : program.loops)
       clock(rank, loop);
+    require(program.cases.empty(), 15, "cases cannot be judged by this version");
     if (sound)
       for (const Stretch &stretch : stretchesOf(program))
         require(stretch.trips <= plan.data.microbatches, 8,

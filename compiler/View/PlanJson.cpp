@@ -87,14 +87,26 @@ Json settingsJson(const Plan &plan) {
             {"text_hash", toHex(data.textHash)},
             {"sequence", data.sequence},
             {"samples", data.samples},
-            {"microbatches", data.microbatches}}},
+            {"microbatches", data.microbatches},
+            {"tail", wordOf(data.tail)}}},
+          {"evaluation",
+           {{"text", plan.evaluation.text},
+            {"text_bytes", plan.evaluation.textBytes},
+            {"text_hash", toHex(plan.evaluation.textHash)},
+            {"every", plan.evaluation.every},
+            {"microbatches", plan.evaluation.microbatches},
+            {"patience", plan.evaluation.patience},
+            {"target", plan.evaluation.target}}},
           {"optimizer",
            {{"learning_rate", optimizer.learningRate},
             {"beta1", optimizer.beta1},
             {"beta2", optimizer.beta2},
             {"epsilon", optimizer.epsilon},
             {"weight_decay", optimizer.weightDecay},
-            {"clip", optimizer.clip}}},
+            {"clip", optimizer.clip},
+            {"warmup", optimizer.warmup},
+            {"decay", wordOf(optimizer.decay)},
+            {"floor", optimizer.floor}}},
           {"limits",
            {{"transfer_seconds", plan.limits.transferSeconds},
             {"memory_bytes", plan.limits.memoryBytes}}},
@@ -121,6 +133,13 @@ Json headJson(const Plan &plan) {
   json["groups"] = Json::array();
   for (const Group &group : plan.groups)
     json["groups"].push_back(groupJson(group));
+  json["decisions"] = Json::array();
+  for (const auto &[decision, values] : plan.decisions)
+    json["decisions"].push_back({{"decision", wordOf(decision)}, {"values", values}});
+  json["conditions"] = Json::array();
+  for (const auto &[decision, comparison, value] : plan.conditions)
+    json["conditions"].push_back(
+        {{"decision", wordOf(decision)}, {"comparison", wordOf(comparison)}, {"value", value}});
   json["program_of"] = plan.programOf;
   json["layout_of"] = plan.layoutOf;
   json["connect"] = Json::array();
@@ -243,24 +262,27 @@ void appendProgram(const Plan &plan, std::uint32_t index, std::string &text) {
   const Program &program = plan.programs[index];
   const auto rank = static_cast<std::uint32_t>(
       std::find(plan.programOf.begin(), plan.programOf.end(), index) - plan.programOf.begin());
-  Json stages = Json::array(), lanes = Json::array(), loops = Json::array();
+  Json stages = Json::array(), lanes = Json::array(), loops = Json::array(), cases = Json::array();
   for (const auto &[model, stage] : program.stages)
     stages.push_back({{"model", model}, {"stage", stage}});
   for (std::uint32_t lane = 0; lane < program.lanes.size(); ++lane)
     lanes.push_back(laneJson(plan, rank, lane));
-  for (const auto &[id, begin, end, trips, start, period] : program.loops)
+  for (const auto &[id, begin, end, trips, start, period, until] : program.loops)
     loops.push_back({{"id", id},
                      {"begin", begin},
                      {"end", end},
                      {"trips", trips},
                      {"start", start},
-                     {"period", period}});
+                     {"period", period},
+                     {"until", until}});
+  for (const auto &[begin, end, condition] : program.cases)
+    cases.push_back({{"begin", begin}, {"end", end}, {"condition", condition}});
   Json pool = Json::array();
   for (const std::uint32_t operand : program.operands)
     pool.push_back(bufferJson(operand));
   text += "    {\n      \"stages\": " + textOf(stages) + ",\n      \"lanes\": " + textOf(lanes) +
-          ",\n      \"loops\": " + textOf(loops) + ",\n      \"operands\": " + textOf(pool) +
-          ",\n      \"actions\": [";
+          ",\n      \"loops\": " + textOf(loops) + ",\n      \"cases\": " + textOf(cases) +
+          ",\n      \"operands\": " + textOf(pool) + ",\n      \"actions\": [";
   text += ActionWriter(plan, rank).write("\n        ");
   text += "\n      ]\n    }";
 }

@@ -25,6 +25,7 @@ public:
     settings();
     models();
     groups();
+    decisions();
     bindings();
     job();
     for (std::uint32_t program = 0; program < plan.programs.size(); ++program)
@@ -47,6 +48,7 @@ private:
   void settings();
   void models();
   void groups();
+  void decisions();
   void bindings();
   void job();
   void program(std::uint32_t index);
@@ -91,13 +93,20 @@ void TextWriter::settings() {
   line("run name {} steps {} seed {} export_to {}", quote(run.name), run.steps, run.seed,
        quote(run.exportTo));
   const DataSettings &data = plan.data;
-  line("data text {} text_bytes {} text_hash {} sequence {} samples {} microbatches {}",
+  line("data text {} text_bytes {} text_hash {} sequence {} samples {} microbatches {} tail {}",
        quote(data.text), data.textBytes, toHex(data.textHash), data.sequence, data.samples,
-       data.microbatches);
+       data.microbatches, wordOf(data.tail));
+  if (const EvaluationSettings &held = plan.evaluation; held != EvaluationSettings())
+    line("evaluation text {} text_bytes {} text_hash {} every {} microbatches {} patience {} "
+         "target {}",
+         quote(held.text), held.textBytes, toHex(held.textHash), held.every, held.microbatches,
+         held.patience, held.target);
   const OptimizerSettings &optimizer = plan.optimizer;
-  line("optimizer learning_rate {} beta1 {} beta2 {} epsilon {} weight_decay {} clip {}",
+  line("optimizer learning_rate {} beta1 {} beta2 {} epsilon {} weight_decay {} clip {} warmup {} "
+       "decay {} floor {}",
        optimizer.learningRate, optimizer.beta1, optimizer.beta2, optimizer.epsilon,
-       optimizer.weightDecay, optimizer.clip);
+       optimizer.weightDecay, optimizer.clip, optimizer.warmup, wordOf(optimizer.decay),
+       optimizer.floor);
   line("limits transfer_seconds {} memory_bytes {}", plan.limits.transferSeconds,
        plan.limits.memoryBytes);
   line("predictions step_units {} bubble {} peak_live {}", plan.predictions.stepUnits,
@@ -134,6 +143,15 @@ void TextWriter::groups() {
         group.root);
     message(group.message);
     text.push_back('\n');
+  }
+}
+
+void TextWriter::decisions() {
+  for (const auto &[decision, values] : plan.decisions)
+    line("decision {} values {}", wordOf(decision), fmt::join(values, ","));
+  for (std::size_t index = 0; index < plan.conditions.size(); ++index) {
+    const auto &[decision, comparison, value] = plan.conditions[index];
+    line("condition {} {} {} {}", index + 1, wordOf(decision), wordOf(comparison), value);
   }
 }
 
@@ -178,9 +196,16 @@ void TextWriter::program(std::uint32_t index) {
          program.stages[stage].model);
   for (std::uint32_t lane = 0; lane < program.lanes.size(); ++lane)
     this->lane(program.lanes[lane], rank, lane);
-  for (const auto &[id, begin, end, trips, start, period] : program.loops)
-    line("loop {} begin {} end {} trips {} start {} period {}", id, begin, end, trips, start,
-         period);
+  for (const auto &[id, begin, end, trips, start, period, until] : program.loops) {
+    put("loop {} begin {} end {} trips {} start {} period {}", id, begin, end, trips, start,
+        period);
+    if (until != 0)
+      put(" until {}", until);
+    text.push_back('\n');
+  }
+  for (std::size_t index = 0; index < program.cases.size(); ++index)
+    line("case {} begin {} end {} condition {}", index, program.cases[index].begin,
+         program.cases[index].end, program.cases[index].condition);
   pool(program);
   actions(program, rank);
 }
@@ -221,13 +246,18 @@ void TextWriter::pool(const Program &program) {
 
 void TextWriter::actions(const Program &program, std::uint32_t rank) {
   auto loop = program.loops.begin();
+  auto one = program.cases.begin();
   std::vector<const Loop *> open;
   for (std::uint32_t index = 0; index < program.actions.size(); ++index) {
     for (; loop != program.loops.end() && index == loop->begin; ++loop) {
       line("# loop {}, {} times", loop->id, loop->trips);
       open.push_back(&*loop);
     }
+    if (one != program.cases.end() && index == one->begin)
+      line("# case: {}", describeCondition(plan, one->condition));
     action(program, rank, index);
+    if (one != program.cases.end() && index + 1 == one->end)
+      line("# end of case {}", one++ - program.cases.begin());
     for (; !open.empty() && index + 1 == open.back()->end; open.pop_back())
       line("# end of loop {}", open.back()->id);
   }

@@ -32,7 +32,7 @@ public:
 
   void run(mlir::Block &block) {
     for (mlir::Operation &op : block) {
-      if (op.hasTrait<IsAction>() || llvm::isa<LoopOp>(op)) {
+      if (op.hasTrait<IsAction>() || llvm::isa<LoopOp, CaseOp>(op)) {
         if (what == Flatten::WithoutActions)
           return; // lanes and stages stand before all actions
         append(op);
@@ -48,6 +48,8 @@ private:
   void append(mlir::Operation &op) {
     if (auto loop = llvm::dyn_cast<LoopOp>(op))
       return append(loop);
+    if (auto one = llvm::dyn_cast<CaseOp>(op))
+      return append(one);
     const ActionRecord &record = *op.getPropertiesStorage().as<ActionRecord *>();
     plan::Action &action = program.actions.emplace_back(record.action);
     if (record.uses)
@@ -61,10 +63,18 @@ private:
                              .begin = size(),
                              .trips = head.trips,
                              .start = head.start,
-                             .period = head.period});
+                             .period = head.period,
+                             .until = head.until});
     for (mlir::Operation &inner : op.block())
       append(inner);
     program.loops[place].end = size();
+  }
+
+  void append(CaseOp op) {
+    const std::uint32_t begin = size();
+    for (mlir::Operation &inner : op.block())
+      append(inner);
+    program.cases.push_back({begin, size(), op.record().condition});
   }
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(program.actions.size()); }
@@ -111,7 +121,10 @@ plan::Plan planFromOp(PlanOp op, Flatten what) {
         .Case([&](ModelOp model) { plan.models.push_back(model.record()); })
         .Case([&](ConnectOp connect) { plan.connect.push_back(connect.record()); })
         .Case([&](OriginOp origin) { plan.origins.push_back(origin.record()); })
+        .Case([&](DecisionOp decision) { plan.decisions.push_back(decision.record()); })
+        .Case([&](ConditionOp condition) { plan.conditions.push_back(condition.record()); })
         .Case([&](DataOp data) { plan.data = data.record(); })
+        .Case([&](EvaluationOp evaluation) { plan.evaluation = evaluation.record(); })
         .Case([&](OptimizerOp optimizer) { plan.optimizer = optimizer.record(); })
         .Case([&](RunOp run) { plan.run = run.record(); })
         .Case([&](LimitsOp limits) { plan.limits = limits.record(); })

@@ -20,8 +20,26 @@ bool formATree(const std::vector<plan::Loop> &loops, std::uint32_t end) {
   return true;
 }
 
+// Cases stand one behind the other and cut no loop.
+bool fit(const plan::Program &program) {
+  std::uint32_t behind = 0;
+  for (const plan::Case &one : program.cases) {
+    if (one.begin < behind || one.end <= one.begin || one.end > program.actions.size())
+      return false;
+    behind = one.end;
+    for (const plan::Loop &loop : program.loops) {
+      const bool apart = loop.end <= one.begin || one.end <= loop.begin;
+      const bool inside = one.begin <= loop.begin && loop.end <= one.end;
+      if (!apart && !inside && !(loop.begin <= one.begin && one.end <= loop.end))
+        return false;
+    }
+  }
+  return true;
+}
+
 bool hasForm(const plan::Program &program) {
-  if (!formATree(program.loops, static_cast<std::uint32_t>(program.actions.size())))
+  if (!formATree(program.loops, static_cast<std::uint32_t>(program.actions.size())) ||
+      !fit(program))
     return false;
   return std::all_of(program.actions.begin(), program.actions.end(),
                      [&](const plan::Action &action) {
@@ -29,6 +47,35 @@ bool hasForm(const plan::Program &program) {
                               action.operandCount <= program.operands.size() - action.operands &&
                               plan::findSignature(action.opcode);
                      });
+}
+
+// A loop or a case.
+struct Enclosure {
+  const plan::Loop *loop = nullptr;
+  const plan::Case *one = nullptr;
+  std::uint32_t begin() const { return loop ? loop->begin : one->begin; }
+  std::uint32_t end() const { return loop ? loop->end : one->end; }
+};
+
+// Outer ones before inner ones, loops in the order of their table. Of the same actions a case holds
+// the loop that lies in another one, and lies in a loop that does not.
+std::vector<Enclosure> enclosuresOf(const plan::Program &program) {
+  std::vector<Enclosure> all;
+  auto next = program.cases.begin();
+  std::uint32_t outermostEnd = 0; // of the latest loop that lies in no other
+  for (const plan::Loop &loop : program.loops) {
+    const bool isInner = loop.begin < outermostEnd;
+    while (next != program.cases.end() &&
+           (next->begin < loop.begin ||
+            (next->begin == loop.begin &&
+             (next->end > loop.end || (next->end == loop.end && isInner)))))
+      all.push_back({.one = &*next++});
+    all.push_back({.loop = &loop});
+    outermostEnd = std::max(outermostEnd, loop.end);
+  }
+  for (; next != program.cases.end(); ++next)
+    all.push_back({.one = &*next});
+  return all;
 }
 
 // `rank3`: after the first rank that has it.
@@ -95,11 +142,14 @@ void PlanBuilder::tables(const plan::Plan &plan) {
     add<JobTextOp>(linesOf(plan.job));
   addAll<ModelOp>(plan.models);
   addUnlessEmpty<DataOp>(plan.data);
+  addUnlessEmpty<EvaluationOp>(plan.evaluation);
   addUnlessEmpty<OptimizerOp>(plan.optimizer);
   addUnlessEmpty<RunOp>(plan.run);
   addUnlessEmpty<LimitsOp>(plan.limits);
   addUnlessEmpty<PredictionsOp>(plan.predictions);
   addAll<GroupOp>(plan.groups);
+  addAll<DecisionOp>(plan.decisions);
+  addAll<ConditionOp>(plan.conditions);
   addAll<ConnectOp>(plan.connect);
   addAll<OriginOp>(plan.origins);
   addUnlessEmpty<RanksOp>(RanksRecord{plan.programOf, plan.layoutOf});
@@ -116,24 +166,31 @@ void PlanBuilder::fillProgram(mlir::Block &block, const plan::Program &program) 
   lanesAndStages(block, program);
   UsesOfProgram uses(builder.getContext(), program.operands);
   std::uint32_t action = 0;
-  auto loop = program.loops.begin();
+  const std::vector<Enclosure> enclosures = enclosuresOf(program);
+  auto next = enclosures.begin();
   auto appendUntil = [&](mlir::Block &into, std::uint32_t end) {
     for (; action < end; ++action)
       appender.append(into, uses.recordOf(program.actions[action]));
   };
-  // The actions up to `end`, and the loops that begin before it.
+  // The actions up to `end`, and the loops and cases that begin before it.
   auto fill = [&](auto &self, mlir::Block &into, std::uint32_t end, bool isOutermost) -> void {
-    while (loop != program.loops.end() && (isOutermost || loop->begin < end)) {
-      const plan::Loop inner = *loop++;
-      appendUntil(into, inner.begin);
-      mlir::OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToEnd(&into);
-      auto op = add<LoopOp>(LoopHead{inner.id, inner.trips, inner.start, inner.period});
-      self(self, op.block(), inner.end, /*isOutermost=*/false);
+    while (next != enclosures.end() && (isOutermost || next->begin() < end)) {
+      const Enclosure inner = *next++;
+      appendUntil(into, inner.begin());
+      self(self, enclose(into, inner.loop, inner.one), inner.end(), /*isOutermost=*/false);
     }
     appendUntil(into, end);
   };
   fill(fill, block, static_cast<std::uint32_t>(program.actions.size()), /*isOutermost=*/true);
+}
+
+mlir::Block &PlanBuilder::enclose(mlir::Block &into, const plan::Loop *loop,
+                                  const plan::Case *one) {
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&into);
+  return loop ? add<LoopOp>(LoopHead{loop->id, loop->trips, loop->start, loop->period, loop->until})
+                    .block()
+              : add<CaseOp>(CaseHead{one->condition}).block();
 }
 
 void PlanBuilder::lanesAndStages(mlir::Block &block, const plan::Program &program) {

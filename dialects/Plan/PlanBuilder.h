@@ -75,6 +75,8 @@ private:
     if (record != Record())
       add<Op>(record);
   }
+  /// An empty loop or case at the end of a block.
+  mlir::Block &enclose(mlir::Block &into, const plan::Loop *loop, const plan::Case *one);
   void layout(const plan::Layout &layout, const std::string &name);
 
   mlir::OpBuilder builder;

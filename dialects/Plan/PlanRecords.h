@@ -29,7 +29,13 @@ struct LayoutHead {
 struct LoopHead {
   std::uint32_t id = 0, trips = 0;
   std::int64_t start = 0, period = 0;
+  std::uint8_t until = 0;
   bool operator==(const LoopHead &) const = default;
+};
+
+struct CaseHead {
+  std::uint8_t condition = 0;
+  bool operator==(const CaseHead &) const = default;
 };
 
 struct RanksRecord {
@@ -69,6 +75,10 @@ template <typename Fields> void visitFields(Fields &fields, LoopHead &loop) {
   fields.named("trips", loop.trips);
   fields.named("start", loop.start);
   fields.named("period", loop.period);
+  fields.optional("until", loop.until, std::uint8_t{0});
+}
+template <typename Fields> void visitFields(Fields &fields, CaseHead &one) {
+  fields.named("condition", one.condition);
 }
 template <typename Fields> void visitFields(Fields &fields, RanksRecord &ranks) {
   fields.list("programs", ranks.programs);
@@ -101,6 +111,15 @@ template <typename Fields> void visitFields(Fields &fields, plan::Group &group) 
   fields.named("axes", group.axes);
   fields.named("root", group.root);
   fields.record("message", group.message);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::DecisionRange &range) {
+  fields.leading("decision", range.decision);
+  fields.list("values", range.values);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::Condition &condition) {
+  fields.leading("decision", condition.decision);
+  fields.leading("comparison", condition.comparison);
+  fields.leading("value", condition.value);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::ConnectRound &round) {
   std::vector<ColonPair> pairs;
@@ -173,6 +192,17 @@ template <typename Fields> void visitFields(Fields &fields, plan::DataSettings &
   fields.named("sequence", data.sequence);
   fields.named("samples", data.samples);
   fields.named("microbatches", data.microbatches);
+  fields.optional("tail", data.tail, plan::Tail::Join);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::EvaluationSettings &evaluation) {
+  fields.leading("text", evaluation.text);
+  fields.named("bytes", evaluation.textBytes);
+  fields.named("hash_low", evaluation.textHash[0]);
+  fields.named("hash_high", evaluation.textHash[1]);
+  fields.named("every", evaluation.every);
+  fields.named("microbatches", evaluation.microbatches);
+  fields.optional("patience", evaluation.patience, 0u);
+  fields.optional("target", evaluation.target, 0.0);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::OptimizerSettings &optimizer) {
   fields.named("learning_rate", optimizer.learningRate);
@@ -181,6 +211,9 @@ template <typename Fields> void visitFields(Fields &fields, plan::OptimizerSetti
   fields.named("epsilon", optimizer.epsilon);
   fields.named("weight_decay", optimizer.weightDecay);
   fields.named("clip", optimizer.clip);
+  fields.optional("warmup", optimizer.warmup, std::uint64_t{0});
+  fields.optional("decay", optimizer.decay, plan::Decay::Constant);
+  fields.optional("floor", optimizer.floor, 0.0);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::RunSettings &run) {
   fields.leading("name", run.name);

@@ -11,6 +11,10 @@ def Plan_DataOp : RecordOp<Plan_Dialect, "data", "::vime::plan::DataSettings"> {
   let summary = "the text, and how it is cut";
   let hasVerifier = 0;
 }
+def Plan_EvaluationOp : RecordOp<Plan_Dialect, "evaluation", "::vime::plan::EvaluationSettings"> {
+  let summary = "the held-out text, and when it is judged";
+  let hasVerifier = 0;
+}
 def Plan_OptimizerOp : RecordOp<Plan_Dialect, "optimizer", "::vime::plan::OptimizerSettings"> {
   let summary = "AdamW's numbers";
   let hasVerifier = 0;

@@ -18,6 +18,13 @@ def Plan_RanksOp : StructureOp<"ranks", "::vime::ir::RanksRecord"> {
 def Plan_GroupOp : StructureOp<"group", "::vime::plan::Group"> {
   let summary = "an ordered stream of one collective";
 }
+def Plan_DecisionOp : StructureOp<"decision", "::vime::plan::DecisionRange"> {
+  let summary = "what may vary, and the values that it may have";
+}
+def Plan_ConditionOp : StructureOp<"condition", "::vime::plan::Condition"> {
+  let summary = "when guards and cases hold that name it by its place, counted from 1";
+  let hasVerifier = 0; // judged with the plan
+}
 def Plan_ConnectOp : StructureOp<"connect", "::vime::plan::ConnectRound"> {
   let summary = "pairs of ranks that connect at the same time";
 }
@@ -35,6 +42,9 @@ def Plan_StageOp : StructureOp<"stage", "::vime::plan::LocalStage"> {
 }
 def Plan_LoopOp : StructureRegionOp<"loop", "::vime::ir::LoopHead"> {
   let summary = "actions that run `trips` times, each iteration `period` later";
+}
+def Plan_CaseOp : StructureRegionOp<"case", "::vime::ir::CaseHead"> {
+  let summary = "actions that run only where a condition holds";
 }
 def Plan_LayoutOp : StructureRegionOp<"layout", "::vime::ir::LayoutHead"> {
   let summary = "the buffers of a rank and the bytes of its arenas";

@@ -7,13 +7,13 @@
 namespace vime::ir {
 namespace {
 
-// The ops of a program's actions in dispatch order, and those of its loops.
+// The ops of a program's actions in dispatch order, and those of its loops and cases.
 class OpsInPlace {
 public:
   explicit OpsInPlace(mlir::Block &block) { collect(block); }
 
-  /// Whether they are of the same kinds as in `program`, and loops begin and end where they do
-  /// there.
+  /// Whether they are of the same kinds as in `program`, and loops and cases begin and end where
+  /// they do there.
   bool match(const plan::Program &program) const {
     return std::equal(records.begin(), records.end(), program.actions.begin(),
                       program.actions.end(),
@@ -21,9 +21,9 @@ public:
                         return record->action.opcode == action.opcode;
                       }) &&
            std::equal(loops.begin(), loops.end(), program.loops.begin(), program.loops.end(),
-                      [](const Loop &here, const plan::Loop &loop) {
-                        return here.begin == loop.begin && here.end == loop.end;
-                      });
+                      isAt<LoopOp, plan::Loop>) &&
+           std::equal(cases.begin(), cases.end(), program.cases.begin(), program.cases.end(),
+                      isAt<CaseOp, plan::Case>);
   }
 
   void write(const plan::Program &program, mlir::MLIRContext *context) {
@@ -32,15 +32,21 @@ public:
       *records[index] = uses.recordOf(program.actions[index]);
     for (std::size_t index = 0; index < loops.size(); ++index) {
       const plan::Loop &loop = program.loops[index];
-      loops[index].op.record() = {loop.id, loop.trips, loop.start, loop.period};
+      loops[index].op.record() = {loop.id, loop.trips, loop.start, loop.period, loop.until};
     }
+    for (std::size_t index = 0; index < cases.size(); ++index)
+      cases[index].op.record() = {program.cases[index].condition};
   }
 
 private:
-  struct Loop {
-    LoopOp op;
+  template <typename Op> struct Place {
+    Op op;
     std::size_t begin = 0, end = 0;
   };
+  template <typename Op, typename Range>
+  static bool isAt(const Place<Op> &here, const Range &range) {
+    return here.begin == range.begin && here.end == range.end;
+  }
 
   void collect(mlir::Block &block) {
     for (mlir::Operation &op : block)
@@ -51,11 +57,17 @@ private:
         loops.push_back({loop, records.size()});
         collect(loop.block());
         loops[place].end = records.size();
+      } else if (auto one = llvm::dyn_cast<CaseOp>(op)) {
+        const std::size_t place = cases.size();
+        cases.push_back({one, records.size()});
+        collect(one.block());
+        cases[place].end = records.size();
       }
   }
 
   std::vector<ActionRecord *> records;
-  std::vector<Loop> loops;
+  std::vector<Place<LoopOp>> loops;
+  std::vector<Place<CaseOp>> cases;
 };
 
 void updateProgram(ProgramOp op, const plan::Program &program, PlanBuilder &builder) {

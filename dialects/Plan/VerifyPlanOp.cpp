@@ -9,12 +9,13 @@ namespace {
 
 // Ops of which a plan has at most one.
 bool isSingle(mlir::Operation &op) {
-  return llvm::isa<MeshOp, RanksOp, JobTextOp, DataOp, OptimizerOp, RunOp, LimitsOp, PredictionsOp>(
-      op);
+  return llvm::isa<MeshOp, RanksOp, JobTextOp, DataOp, EvaluationOp, OptimizerOp, RunOp, LimitsOp,
+                   PredictionsOp>(op);
 }
 
 bool isPart(mlir::Operation &op) {
-  return isSingle(op) || llvm::isa<GroupOp, ConnectOp, ProgramOp, LayoutOp, ModelOp, OriginOp>(op);
+  return isSingle(op) || llvm::isa<GroupOp, DecisionOp, ConditionOp, ConnectOp, ProgramOp, LayoutOp,
+                                   ModelOp, OriginOp>(op);
 }
 
 struct Parts {

@@ -32,10 +32,9 @@ private:
   }
 
   mlir::LogicalResult visitActions(mlir::Operation &op) {
-    auto loop = llvm::dyn_cast<LoopOp>(op);
-    if (!loop)
+    if (!llvm::isa<LoopOp, CaseOp>(op))
       return visitAction(op);
-    for (mlir::Operation &inner : loop.block())
+    for (mlir::Operation &inner : op.getRegion(0).front())
       if (mlir::failed(visitActions(inner)))
         return mlir::failure();
     return mlir::success();

@@ -1,4 +1,6 @@
 // Structure ops by themselves: mesh, groups, connect rounds, lanes, buffers, layouts, loops.
+#include <algorithm>
+#include <functional>
 #include <set>
 
 #include "dialects/Plan/PlanDialect.h"
@@ -59,12 +61,35 @@ mlir::LogicalResult LayoutOp::verify() {
   return mlir::success();
 }
 
-mlir::LogicalResult LoopOp::verify() {
+mlir::LogicalResult DecisionOp::verify() {
+  const std::vector<std::uint32_t> &values = record().values;
+  if (values.empty())
+    return emitOpError("has no value");
+  if (std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) != values.end())
+    return emitOpError("has values that do not ascend");
+  return mlir::success();
+}
+
+mlir::LogicalResult CaseOp::verify() {
+  if (record().condition == 0)
+    return emitOpError("names no condition: they count from 1");
+  if (block().empty())
+    return emitOpError("is empty");
   for (mlir::Operation &op : block())
     if (!op.hasTrait<IsAction>() && !llvm::isa<LoopOp>(op))
-      return op.emitOpError("is no action: a loop holds those and loops");
-  if (auto outer = (*this)->getParentOfType<LoopOp>(); outer && outer->getParentOfType<LoopOp>())
+      return op.emitOpError("is no action: a case holds those and loops");
+  return mlir::success();
+}
+
+mlir::LogicalResult LoopOp::verify() {
+  for (mlir::Operation &op : block())
+    if (!op.hasTrait<IsAction>() && !llvm::isa<LoopOp, CaseOp>(op))
+      return op.emitOpError("is no action: a loop holds those, loops and cases");
+  auto outer = (*this)->getParentOfType<LoopOp>();
+  if (outer && outer->getParentOfType<LoopOp>())
     return emitOpError("lies in two others: steps, and in them microbatches, are all there is");
+  if (outer && record().until != 0)
+    return emitOpError("ends on a condition, which only a loop over steps may");
   if (record().period <= 0)
     return emitOpError("has period ") << record().period << ", time must pass";
   return mlir::success();

@@ -136,6 +136,8 @@ bool runsInline(plan::LaneKind kind) {
 
 StatusOr<ResolvedProgram> resolve(const plan::Program &program, const plan::Layout &layout,
                                   const ArenaBases &arenas, const RoutineTable &routines) {
+  if (!program.cases.empty())
+    return Status(StatusCode::Unacceptable, "cases cannot be run yet");
   return Resolver(program, layout, arenas, routines).run();
 }
 

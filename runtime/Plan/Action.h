@@ -50,9 +50,9 @@ struct Action {
   std::uint8_t flags = 0;   // ActionFlag
   std::int32_t time = 0;    // base of the clock in its segment: start + iteration * period + base
   std::array<Wait, 4> waits{};
-  std::uint16_t stage = 0;      // index in the program's stage table
-  std::uint8_t guard = 0;       // 0 always, else an entry of the condition table
-  std::uint8_t step = 0;        // microbatch advance per iteration of the innermost loop
+  std::uint16_t stage = 0; // index in the program's stage table
+  std::uint8_t guard = 0;  // 0: always; else only where this entry of the condition table holds
+  std::uint8_t step = 0;   // microbatch advance per iteration of the innermost loop
   std::uint32_t microbatch = 0; // base index
   std::uint32_t operands = 0;   // first entry in the program's operand pool
   std::uint16_t operandCount = 0;

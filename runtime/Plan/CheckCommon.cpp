@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Names.h"
 
 namespace vime::plan {
@@ -93,8 +94,55 @@ Status checkData(const DataSettings &data) {
       std::uint64_t(data.sequence) * data.samples > kMostTokens)
     return unacceptable(
         fmt::format("a microbatch of {} samples of {} tokens", data.samples, data.sequence));
+  if (!isEnumerator(data.tail))
+    return unacceptable("what becomes of the end of an epoch is unknown");
   if (data.microbatches < 1 || data.microbatches > kMostMicrobatches)
     return unacceptable(fmt::format("a step of {} microbatches", data.microbatches));
+  return Status();
+}
+
+Status checkEvaluation(const EvaluationSettings &evaluation) {
+  if (evaluation == EvaluationSettings())
+    return Status();
+  if (evaluation.text.empty() || !isCleanText(evaluation.text))
+    return unacceptable("the held-out text file has no legible name");
+  if (evaluation.every < 1 || evaluation.microbatches < 1 ||
+      evaluation.microbatches > kMostMicrobatches || !(evaluation.target >= 0) ||
+      !std::isfinite(evaluation.target))
+    return unacceptable(fmt::format("an evaluation of {} microbatches every {} steps",
+                                    evaluation.microbatches, evaluation.every));
+  return Status();
+}
+
+/// Values that the field of the header can have.
+bool areValues(const Plan &plan, const DecisionRange &range) {
+  const auto &[decision, values] = range;
+  const bool ascend =
+      std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end();
+  if (!ascend || values.empty() || values.size() > kMostValues)
+    return false;
+  return decision == Decision::Microbatches
+             ? values.front() >= 1 && values.back() == plan.data.microbatches
+             : values.back() <= 1;
+}
+
+Status checkDecisions(const Plan &plan) {
+  for (std::size_t index = 0; index < plan.decisions.size(); ++index) {
+    const DecisionRange &range = plan.decisions[index];
+    if (!isEnumerator(range.decision) ||
+        (index != 0 && plan.decisions[index - 1].decision >= range.decision) ||
+        !areValues(plan, range))
+      return unacceptable(fmt::format("decision {} has values that nothing decides", index));
+  }
+  if (plan.conditions.size() > kMostConditions)
+    return unacceptable(fmt::format("the plan has {} conditions", plan.conditions.size()));
+  for (std::size_t index = 0; index < plan.conditions.size(); ++index) {
+    const Condition &condition = plan.conditions[index];
+    if (!isEnumerator(condition.decision) || !isEnumerator(condition.comparison) ||
+        valuesOf(plan, condition.decision).empty())
+      return unacceptable(
+          fmt::format("condition {} is about a decision that nobody makes", index + 1));
+  }
   return Status();
 }
 
@@ -103,7 +151,8 @@ Status checkSettings(const Plan &plan) {
   const auto isFraction = [](double value) { return value >= 0 && value < 1; };
   const auto isAmount = [](double value) { return value >= 0 && std::isfinite(value); };
   if (!isAmount(o.learningRate) || !isFraction(o.beta1) || !isFraction(o.beta2) ||
-      !isAmount(o.epsilon) || !isAmount(o.weightDecay) || !isAmount(o.clip))
+      !isAmount(o.epsilon) || !isAmount(o.weightDecay) || !isAmount(o.clip) || !isAmount(o.floor) ||
+      o.warmup > plan.run.steps || !isEnumerator(o.decay))
     return unacceptable("a setting of the optimizer is out of range");
   if (!isCleanText(plan.run.name) || !isCleanText(plan.run.exportTo) ||
       !isCleanText(plan.schedule) || !isCleanText(plan.compiler))
@@ -116,6 +165,8 @@ Status checkSettings(const Plan &plan) {
   const Predictions &p = plan.predictions;
   if (!isAmount(p.stepUnits) || !(p.bubble >= 0 && p.bubble <= 1))
     return unacceptable("a prediction is out of range");
+  if (Status status = checkEvaluation(plan.evaluation); !status.ok())
+    return status;
   return checkData(plan.data);
 }
 
@@ -183,6 +234,8 @@ Status checkCommon(const Plan &plan) {
     if (Status status = checkGroup(plan, group); !status.ok())
       return status;
   if (Status status = checkSettings(plan); !status.ok())
+    return status;
+  if (Status status = checkDecisions(plan); !status.ok())
     return status;
   for (std::size_t model = 0; model < plan.models.size(); ++model)
     if (Status status = checkModel(plan, model); !status.ok())

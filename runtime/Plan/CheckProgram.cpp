@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
 #include "runtime/Plan/Names.h"
@@ -16,6 +17,13 @@ namespace {
 
 /// All iterations of its loops over microbatches counted: who unrolls them comes to an end.
 constexpr std::uint64_t kMostInStep = std::uint64_t{1} << 26;
+
+/// Microbatches that an action can be of.
+std::uint32_t microbatchesOf(const Plan &plan, const Signature &signature) {
+  if (signature.family == Family::Transfer)
+    return mostMicrobatchesOf(plan);
+  return isEvaluation(signature.opcode) ? plan.evaluation.microbatches : plan.data.microbatches;
+}
 
 /// Signatures by opcode: the search through the table is too slow for every action.
 class SignatureIndex {
@@ -48,6 +56,8 @@ public:
       return status;
     if (Status status = checkLoops(); !status.ok())
       return status;
+    if (Status status = checkCases(); !status.ok())
+      return status;
     if (Status status = checkActions(); !status.ok())
       return status;
     return checkHeader();
@@ -70,6 +80,8 @@ private:
   }
   Status checkLoops() const;
   static std::int64_t endOf(const Loop &loop);
+  Status checkCases() const;
+  bool isCondition(std::uint8_t entry) const { return entry <= plan.conditions.size(); }
   Status checkActions() const;
   Status checkAction(std::uint32_t action, std::uint32_t trips, const SignatureIndex &signatures,
                      const OperandRules &rules) const;
@@ -143,7 +155,9 @@ Status ProgramCheck::checkLoops() const {
     const std::int64_t end = endOf(loop);
     if (loop.start < before || end < 0)
       return refuseLoop(loop, "has no place on the clock");
-    if (isInner && loop.trips > plan.data.microbatches)
+    if (!isCondition(loop.until) || (isInner && loop.until != 0))
+      return refuseLoop(loop, "ends on a condition that it cannot have");
+    if (isInner && loop.trips > mostMicrobatchesOf(plan))
       return refuseLoop(loop, "runs more often than a step has microbatches");
     before = end;
     if (!isInner) {
@@ -151,6 +165,17 @@ Status ProgramCheck::checkLoops() const {
       timeInside = 0;
     }
   }
+  return Status();
+}
+
+Status ProgramCheck::checkCases() const {
+  if (const auto misfit = findCaseMisfit(program))
+    return unacceptable(
+        fmt::format("rank {}: case {} {}", coordinate, misfit->index, misfit->problem));
+  for (std::size_t index = 0; index < program.cases.size(); ++index)
+    if (program.cases[index].condition == 0 || !isCondition(program.cases[index].condition))
+      return unacceptable(
+          fmt::format("rank {}: case {} has a condition that does not exist", coordinate, index));
   return Status();
 }
 
@@ -208,16 +233,19 @@ const char *ProgramCheck::problemOf(const Action &action, const Signature &signa
   if (action.stage >= stages && (signature.perStage || action.stage != 0))
     return "is of a stage that its rank does not have";
   const std::uint64_t last = std::uint64_t(action.step) * (trips - 1) + action.microbatch;
-  if (signature.perMicrobatch ? last >= plan.data.microbatches
+  if (signature.perMicrobatch ? last >= microbatchesOf(plan, signature)
                               : action.microbatch != 0 || action.step != 0)
     return "is of a microbatch that no step has";
-  if ((action.flags & ~knownFlags()) != 0 || action.guard != 0)
+  if ((action.flags & ~knownFlags()) != 0 || !isCondition(action.guard))
     return "has an unknown flag or a condition that does not exist";
+  // The dispatcher decides, and advances the lane of what it skips: it must be one of its own.
+  if (action.guard != 0 && !runsOnDispatcher(signature.lane))
+    return "has a guard, but does not run where decisions are read; put it into a case";
   const bool accumulates =
       signature.opcode == Opcode::Backward || signature.opcode == Opcode::BackwardWeight;
   if (action.immediate > (accumulates ? kOverwriteGradients : 0))
     return "has an immediate value without meaning";
-  if (signature.opcode == Opcode::Loss) {
+  if (signature.opcode == Opcode::Loss || signature.opcode == Opcode::EvaluateLoss) {
     const auto &[model, stage] = program.stages[action.stage];
     if (!plan.models[model].stages[stage].head)
       return "is of a stage without a head";
@@ -275,17 +303,23 @@ Status ProgramCheck::checkSharing(std::uint32_t index) const {
   return Status();
 }
 
-/// Every message looks into the header, whether or not an action names it.
+/// Every message and every condition looks into the header, whether or not an action names it;
+/// conditions on `bad` into the scalars.
 Status ProgramCheck::checkHeader() const {
-  std::size_t headers = 0;
-  std::uint64_t bytes = 0;
-  for (const Buffer &buffer : layout.buffers)
-    if (buffer.kind == BufferKind::Header) {
-      ++headers;
-      bytes = buffer.bytes;
-    }
-  if (headers != 1 || bytes < StepHeader::bytes(plan.data.microbatches))
+  const auto isThe = [&](BufferKind kind, std::uint64_t bytes) {
+    const Buffer *found = nullptr;
+    std::size_t count = 0;
+    for (const Buffer &buffer : layout.buffers)
+      if (buffer.kind == kind) {
+        found = &buffer;
+        ++count;
+      }
+    return count == 1 && found->bytes >= bytes;
+  };
+  if (!isThe(BufferKind::Header, StepHeader::bytes(mostMicrobatchesOf(plan))))
     return unacceptable(fmt::format("rank {} has no buffer that is its step header", coordinate));
+  if (!valuesOf(plan, Decision::Bad).empty() && !isThe(BufferKind::Scalars, sizeof(StepScalars)))
+    return unacceptable(fmt::format("rank {} has no buffer that holds its scalars", coordinate));
   return Status();
 }
 

@@ -6,7 +6,7 @@ namespace {
 // FlatBuffers lets many references share one target, so that a count in a small file stands for any
 // amount of memory: what is repeated inside something repeated is counted before it is copied.
 constexpr std::size_t kMostGroups = 64, kMostModels = 256, kMostOrigins = 1024, kMostText = 1 << 16,
-                      kMostModelStages = 1 << 16;
+                      kMostModelStages = 1 << 16, kMostDecisions = 16, kMostConditions = 254;
 
 template <typename Table>
 const Table *rootOf(std::string_view bytes, const char *identifier = nullptr) {
@@ -55,6 +55,14 @@ bool decode(const file::Group &table, Group &group) {
   return takeText(table.name(), group.name);
 }
 
+bool decode(const file::Decision &table, DecisionRange &range) {
+  if (table.values()->size() > kMostText)
+    return false;
+  range.decision = enumOf<Decision>(table.decision());
+  range.values.assign(table.values()->begin(), table.values()->end());
+  return true;
+}
+
 bool decode(const file::Model &table, Model &model) {
   ModelConfig &config = model.config;
   config.family = enumOf<ModelFamily>(table.family());
@@ -88,13 +96,26 @@ bool decodeSettings(const file::Common &table, Plan &plan) {
   plan.data.sequence = data.sequence();
   plan.data.samples = data.samples();
   plan.data.microbatches = data.microbatches();
+  plan.data.tail = enumOf<Tail>(data.tail());
+  const file::Evaluation &evaluation = *table.evaluation();
+  plan.evaluation.textBytes = evaluation.text_bytes();
+  plan.evaluation.textHash = decode(*evaluation.text_hash());
+  plan.evaluation.every = evaluation.every();
+  plan.evaluation.microbatches = evaluation.microbatches();
+  plan.evaluation.patience = evaluation.patience();
+  plan.evaluation.target = evaluation.target();
   const file::Optimizer &optimizer = *table.optimizer();
-  plan.optimizer = {optimizer.learning_rate(), optimizer.beta1(),        optimizer.beta2(),
-                    optimizer.epsilon(),       optimizer.weight_decay(), optimizer.clip()};
+  plan.optimizer = {optimizer.learning_rate(), optimizer.beta1(),
+                    optimizer.beta2(),         optimizer.epsilon(),
+                    optimizer.weight_decay(),  optimizer.clip(),
+                    optimizer.warmup(),        enumOf<Decay>(optimizer.decay()),
+                    optimizer.floor()};
   plan.run.steps = table.run()->steps();
   plan.run.seed = table.run()->seed();
   plan.limits = {table.limits()->transfer_seconds(), table.limits()->memory_bytes()};
-  return takeText(data.text(), plan.data.text) && takeText(table.run()->name(), plan.run.name) &&
+  return takeText(data.text(), plan.data.text) &&
+         takeText(evaluation.text(), plan.evaluation.text) &&
+         takeText(table.run()->name(), plan.run.name) &&
          takeText(table.run()->export_to(), plan.run.exportTo);
 }
 
@@ -122,8 +143,15 @@ const file::Header *decodeHeader(std::string_view bytes) {
 bool decodeCommon(std::string_view bytes, Plan &plan) {
   const auto *table = rootOf<file::Common>(bytes);
   if (!table || table->groups()->size() > kMostGroups || table->models()->size() > kMostModels ||
-      table->layouts() > table->layout_of()->size())
+      table->layouts() > table->layout_of()->size() ||
+      table->decisions()->size() > kMostDecisions || table->conditions()->size() > kMostConditions)
     return false;
+  for (const file::Decision *decision : *table->decisions())
+    if (!decode(*decision, plan.decisions.emplace_back()))
+      return false;
+  for (const file::Condition *condition : *table->conditions())
+    plan.conditions.push_back({enumOf<Decision>(condition->decision()),
+                               enumOf<Comparison>(condition->comparison()), condition->value()});
   for (const file::Group *group : *table->groups())
     if (!decode(*group, plan.groups.emplace_back()))
       return false;
@@ -155,9 +183,14 @@ bool decodeProgram(std::string_view bytes, Program &program) {
     if (!takeFlag(lane->relative(), to.peer.relative))
       return false;
   }
-  for (const file::Loop *loop : *table->loops())
-    program.loops.push_back(
-        {loop->id(), loop->begin(), loop->end(), loop->trips(), loop->start(), loop->period()});
+  for (const file::Loop *loop : *table->loops()) {
+    program.loops.push_back({loop->id(), loop->begin(), loop->end(), loop->trips(), loop->start(),
+                             loop->period(), byteOf(loop->until())});
+    if (loop->reserved() != 0)
+      return false;
+  }
+  for (const file::Case *one : *table->cases())
+    program.cases.push_back({one->begin(), one->end(), byteOf(one->condition())});
   return true;
 }
 

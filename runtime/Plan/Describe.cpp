@@ -128,6 +128,18 @@ std::string describeLane(const Plan &plan, std::uint32_t rank, std::uint32_t ind
          std::string(nameOf(lane.flow)) + "`";
 }
 
+std::string describeCondition(const Plan &plan, std::uint32_t entry) {
+  if (entry == 0 || entry > plan.conditions.size())
+    return number("condition", entry);
+  constexpr std::string_view kSigns[] = {" = ", " ≠ ", " < ", " ≥ "};
+  const Condition &condition = plan.conditions[entry - 1];
+  if (!isEnumerator(condition.comparison))
+    return number("condition", entry);
+  return std::string(wordOf(condition.decision)) +
+         std::string(kSigns[static_cast<std::size_t>(condition.comparison)]) +
+         std::to_string(condition.value);
+}
+
 std::string describeBuffer(const Plan &plan, std::uint32_t rank, std::uint32_t index) {
   const Buffer *buffer = bufferOf(plan, rank, index);
   if (!buffer)

@@ -28,6 +28,9 @@ std::string describe(const Plan &plan, std::uint32_t rank, std::uint32_t action)
 /// `compute lane`, `channel `rank 0 → rank 1, forward``, `group `step``.
 std::string describeLane(const Plan &plan, std::uint32_t rank, std::uint32_t lane);
 
+/// `microbatches = 3`: an entry of the condition table, counted from 1.
+std::string describeCondition(const Plan &plan, std::uint32_t entry);
+
 /// `weights of stage 2`, `header`, `all_stats`.
 std::string describeBuffer(const Plan &plan, std::uint32_t rank, std::uint32_t buffer);
 

@@ -37,6 +37,11 @@ Offset<file::Group> encode(FlatBufferBuilder &builder, const Group &group) {
                            &messageStruct);
 }
 
+Offset<file::Decision> encode(FlatBufferBuilder &builder, const DecisionRange &range) {
+  const auto &[decision, values] = range;
+  return file::CreateDecision(builder, raw(decision), builder.CreateVector(values));
+}
+
 Offset<file::Model> encode(FlatBufferBuilder &builder, const Model &model) {
   const auto &[config, stages, checkpoint] = model;
   const auto &[family, type, layers, hidden, heads, kvHeads, headWidth, ffn, vocab, ropeTheta,
@@ -53,15 +58,26 @@ Offset<file::Model> encode(FlatBufferBuilder &builder, const Model &model) {
 }
 
 Offset<file::Data> encode(FlatBufferBuilder &builder, const DataSettings &data) {
-  const auto &[text, textBytes, textHash, sequence, samples, microbatches] = data;
+  const auto &[text, textBytes, textHash, sequence, samples, microbatches, tail] = data;
   const auto path = builder.CreateString(text);
   const file::Hash hash = encode(textHash);
-  return file::CreateData(builder, path, textBytes, &hash, sequence, samples, microbatches);
+  return file::CreateData(builder, path, textBytes, &hash, sequence, samples, microbatches,
+                          raw(tail));
+}
+
+Offset<file::Evaluation> encode(FlatBufferBuilder &builder, const EvaluationSettings &evaluation) {
+  const auto &[text, textBytes, textHash, every, microbatches, patience, target] = evaluation;
+  const auto path = builder.CreateString(text);
+  const file::Hash hash = encode(textHash);
+  return file::CreateEvaluation(builder, path, textBytes, &hash, every, microbatches, patience,
+                                target);
 }
 
 Offset<file::Optimizer> encode(FlatBufferBuilder &builder, const OptimizerSettings &optimizer) {
-  const auto &[learningRate, beta1, beta2, epsilon, weightDecay, clip] = optimizer;
-  return file::CreateOptimizer(builder, learningRate, beta1, beta2, epsilon, weightDecay, clip);
+  const auto &[learningRate, beta1, beta2, epsilon, weightDecay, clip, warmup, decay, floor] =
+      optimizer;
+  return file::CreateOptimizer(builder, learningRate, beta1, beta2, epsilon, weightDecay, clip,
+                               warmup, raw(decay), floor);
 }
 
 Offset<file::Run> encode(FlatBufferBuilder &builder, const RunSettings &run) {
@@ -76,6 +92,12 @@ flatbuffers::DetachedBuffer encodeCommon(const Plan &plan) {
   std::vector<Offset<file::Group>> groups;
   for (const Group &group : plan.groups)
     groups.push_back(encode(builder, group));
+  std::vector<Offset<file::Decision>> decisions;
+  for (const DecisionRange &range : plan.decisions)
+    decisions.push_back(encode(builder, range));
+  std::vector<file::Condition> conditions;
+  for (const auto &[decision, comparison, value] : plan.conditions)
+    conditions.emplace_back(raw(decision), raw(comparison), value);
   std::vector<Offset<file::Model>> models;
   for (const Model &model : plan.models)
     models.push_back(encode(builder, model));
@@ -93,8 +115,11 @@ flatbuffers::DetachedBuffer encodeCommon(const Plan &plan) {
   // is free.
   const auto schedule = builder.CreateString(plan.schedule);
   const auto groupVector = builder.CreateVector(groups);
+  const auto decisionVector = builder.CreateVector(decisions);
+  const auto conditionVector = builder.CreateVectorOfStructs(conditions);
   const auto modelVector = builder.CreateVector(models);
   const auto dataTable = encode(builder, plan.data);
+  const auto evaluationTable = encode(builder, plan.evaluation);
   const auto optimizerTable = encode(builder, plan.optimizer);
   const auto runTable = encode(builder, plan.run);
   const auto limitsTable = file::CreateLimits(builder, transferSeconds, memoryBytes);
@@ -102,10 +127,10 @@ flatbuffers::DetachedBuffer encodeCommon(const Plan &plan) {
   const auto endVector = builder.CreateVector(stageEnds);
   const auto programOf = builder.CreateVector(plan.programOf);
   const auto layoutOf = builder.CreateVector(plan.layoutOf);
-  builder.Finish(file::CreateCommon(builder, schedule, &mesh, groupVector, modelVector, dataTable,
-                                    optimizerTable, runTable, limitsTable, stageVector, endVector,
-                                    static_cast<std::uint32_t>(plan.layouts.size()), programOf,
-                                    layoutOf));
+  builder.Finish(file::CreateCommon(
+      builder, schedule, &mesh, groupVector, decisionVector, conditionVector, modelVector,
+      dataTable, evaluationTable, optimizerTable, runTable, limitsTable, stageVector, endVector,
+      static_cast<std::uint32_t>(plan.layouts.size()), programOf, layoutOf));
   return builder.Release();
 }
 
@@ -128,11 +153,15 @@ flatbuffers::DetachedBuffer encodeProgram(const Program &program) {
   for (const Lane &lane : program.lanes)
     lanes.push_back(encode(lane));
   std::vector<file::Loop> loops;
-  for (const auto &[id, begin, end, trips, start, period] : program.loops)
-    loops.emplace_back(id, begin, end, trips, start, period);
+  for (const auto &[id, begin, end, trips, start, period, until] : program.loops)
+    loops.emplace_back(id, begin, end, trips, start, period, until, 0);
+  std::vector<file::Case> cases;
+  for (const auto &[begin, end, condition] : program.cases)
+    cases.emplace_back(begin, end, condition);
   const auto laneVector = builder.CreateVectorOfStructs(lanes);
   const auto loopVector = builder.CreateVectorOfStructs(loops);
-  builder.Finish(file::CreateProgram(builder, laneVector, loopVector));
+  const auto caseVector = builder.CreateVectorOfStructs(cases);
+  builder.Finish(file::CreateProgram(builder, laneVector, loopVector, caseVector));
   return builder.Release();
 }
 

@@ -10,6 +10,12 @@ bool advances(const Program &program, std::uint32_t begin, std::uint32_t end) {
                      [](const Action &action) { return action.step != 0; });
 }
 
+bool holdsLoops(const Program &program, const Loop &loop) {
+  return std::any_of(program.loops.begin(), program.loops.end(), [&](const Loop &other) {
+    return &other != &loop && other.begin >= loop.begin && other.end <= loop.end;
+  });
+}
+
 /// What is wrong with a loop by itself and with its place in the table.
 const char *problemOf(const Program &program, const Loop &loop, std::uint32_t beginBefore) {
   if (loop.begin < beginBefore || loop.end <= loop.begin || loop.end > program.actions.size() ||
@@ -39,6 +45,46 @@ bool advancesOutsideOfInner(const Program &program, const Loop *outer, const Loo
     from = inner->end;
   }
   return advances(program, from, outer->end);
+}
+
+/// A case holds loops over microbatches whole, or lies in a loop over steps.
+const char *problemOf(const Program &program, const Case &one, const Loop &loop) {
+  if (loop.end <= one.begin || one.end <= loop.begin)
+    return nullptr;
+  if (one.begin <= loop.begin && loop.end <= one.end)
+    return loop.until == 0 ? nullptr : "holds a loop that may end early";
+  if (one.begin < loop.begin || loop.end < one.end)
+    return "cuts a loop";
+  return advances(program, loop.begin, loop.end) && !holdsLoops(program, loop)
+             ? "lies in a loop over microbatches"
+             : nullptr;
+}
+
+/// What a stretch has of each case and what it has between them.
+std::vector<Stretch> cutAtCases(const Program &program, const std::vector<Stretch> &stretches) {
+  std::vector<Stretch> pieces;
+  auto next = program.cases.begin();
+  for (const Stretch &stretch : stretches) {
+    Stretch piece = stretch;
+    const auto add = [&](std::uint32_t end, const Case *within) {
+      if (piece.begin == end)
+        return;
+      piece.end = end;
+      piece.within = within;
+      pieces.push_back(piece);
+      piece.begin = end;
+    };
+    for (; next != program.cases.end() && next->begin < stretch.end; ++next) {
+      add(std::max(piece.begin, next->begin), nullptr);
+      add(std::min(next->end, stretch.end), &*next);
+      if (next->end > stretch.end)
+        break; // it goes on in the next stretch
+    }
+    add(stretch.end, nullptr);
+    if (stretch.begin == stretch.end)
+      pieces.push_back(stretch);
+  }
+  return pieces;
 }
 
 class Cutting {
@@ -121,6 +167,23 @@ std::optional<LoopMisfit> findLoopMisfit(const Program &program) {
   return std::nullopt;
 }
 
-std::vector<Stretch> stretchesOf(const Program &program) { return Cutting(program).run(); }
+std::optional<CaseMisfit> findCaseMisfit(const Program &program) {
+  std::uint32_t behind = 0; // where the case before ends
+  for (std::size_t index = 0; index < program.cases.size(); ++index) {
+    const Case &one = program.cases[index];
+    if (one.begin < behind || one.end <= one.begin || one.end > program.actions.size())
+      return CaseMisfit{index, "does not fit its program"};
+    for (const Loop &loop : program.loops)
+      if (const char *problem = problemOf(program, one, loop))
+        return CaseMisfit{index, problem};
+    behind = one.end;
+  }
+  return std::nullopt;
+}
+
+std::vector<Stretch> stretchesOf(const Program &program) {
+  std::vector<Stretch> stretches = Cutting(program).run();
+  return program.cases.empty() ? stretches : cutAtCases(program, stretches);
+}
 
 } // namespace vime::plan

@@ -1,4 +1,5 @@
-// Loops: the tree that a program's loop table makes, and the program cut at its edges.
+// Loops: the tree that a program's loop table makes, and the program cut at the edges of loops and
+// cases.
 //
 //   if (auto misfit = findLoopMisfit(program)) … misfit->loop->id, misfit->problem
 //   for (const Stretch &stretch : stretchesOf(program))
@@ -24,8 +25,16 @@ struct LoopMisfit {
 };
 std::optional<LoopMisfit> findLoopMisfit(const Program &program);
 
-/// Actions [begin, end) between two edges of loops. They run `trips` times in a row, which is more
-/// than once in a loop over microbatches only; and that in every iteration of `steps`.
+/// A case that has no place among the loops and the other cases, and why.
+struct CaseMisfit {
+  std::size_t index;   // in the table
+  const char *problem; // "cuts a loop"
+};
+/// The loops must have no misfit.
+std::optional<CaseMisfit> findCaseMisfit(const Program &program);
+
+/// Actions [begin, end) between two edges of loops or cases. They run `trips` times in a row, which
+/// is more than once in a loop over microbatches only; and that in every iteration of `steps`.
 struct Stretch {
   std::uint32_t begin = 0, end = 0;
   std::int64_t start = 0; // of their clock, in the first iteration of `steps`
@@ -33,10 +42,12 @@ struct Stretch {
   std::int64_t period = 0;     // between two of the trips
   const Loop *steps = nullptr; // the loop over steps around them
   const Loop *loop = nullptr;  // the innermost one around them
+  const Case *within =
+      nullptr; // the case that they lie in; between two that differ lanes are drained
 };
 
-/// All actions in their order; stretches outside of loops also where they are empty. The table must
-/// have no misfit and fit on the clock.
+/// All actions in their order; stretches outside of loops also where they are empty. The tables
+/// must have no misfit and fit on the clock.
 std::vector<Stretch> stretchesOf(const Program &program);
 
 } // namespace vime::plan

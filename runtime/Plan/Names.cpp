@@ -20,6 +20,11 @@ constexpr std::string_view kBuffers[] = {
 constexpr std::string_view kDataTypes[] = {"float32", "float64", "bfloat16", "int32", "byte"};
 constexpr std::string_view kFamilies[] = {"llama", "null", "sleep"};
 
+constexpr std::string_view kDecisions[] = {"microbatches", "evaluate", "save", "stop", "bad"};
+constexpr std::string_view kComparisons[] = {"equal", "not_equal", "less", "at_least"};
+constexpr std::string_view kTails[] = {"join", "short", "drop"};
+constexpr std::string_view kDecays[] = {"constant", "linear", "cosine"};
+
 constexpr std::string_view kFlags[] = {"signalled",     "group_begin",   "group_end",
                                        "host_blocking", "skip_if_empty", "last_use"};
 
@@ -28,6 +33,10 @@ static_assert(std::size(kBuffers) == static_cast<std::size_t>(BufferKind::Worksp
 static_assert(std::size(kFlows) == static_cast<std::size_t>(Flow::Control) + 1);
 static_assert(std::size(kLaneKinds) == static_cast<std::size_t>(LaneKind::Group) + 1);
 static_assert(std::size(kDataTypes) == static_cast<std::size_t>(DataType::Byte) + 1);
+static_assert(std::size(kDecisions) == static_cast<std::size_t>(Decision::Bad) + 1);
+static_assert(std::size(kComparisons) == static_cast<std::size_t>(Comparison::AtLeast) + 1);
+static_assert(std::size(kTails) == static_cast<std::size_t>(Tail::Drop) + 1);
+static_assert(std::size(kDecays) == static_cast<std::size_t>(Decay::Cosine) + 1);
 static_assert(std::size(kFamilies) == static_cast<std::size_t>(ModelFamily::Sleep) + 1);
 
 } // namespace
@@ -40,6 +49,10 @@ template <> Names namesOf<Tier>() { return kTiers; }
 template <> Names namesOf<BufferKind>() { return kBuffers; }
 template <> Names namesOf<DataType>() { return kDataTypes; }
 template <> Names namesOf<ModelFamily>() { return kFamilies; }
+template <> Names namesOf<Decision>() { return kDecisions; }
+template <> Names namesOf<Comparison>() { return kComparisons; }
+template <> Names namesOf<Tail>() { return kTails; }
+template <> Names namesOf<Decay>() { return kDecays; }
 
 std::string_view flagName(std::size_t bit) { return bit < std::size(kFlags) ? kFlags[bit] : "?"; }
 std::uint8_t knownFlags() { return (1u << std::size(kFlags)) - 1; }

@@ -56,6 +56,10 @@ constexpr OperandSignature kLoad[] = {
     {"header", R, false}, {"tokens", W, false}, {"labels", W, false}, {"segments", W, false}};
 constexpr OperandSignature kReport[] = {
     {"header", R, false}, {"losses", R, false}, {"scalars", R, false}, {"all_stats", R, false}};
+// The header's tokens become those of the evaluation; its other fields stay those of the step.
+constexpr OperandSignature kLoadEvaluation[] = {
+    {"header", RW, false}, {"tokens", W, false}, {"labels", W, false}, {"segments", W, false}};
+constexpr OperandSignature kReportEvaluation[] = {{"header", RW, false}, {"losses", R, false}};
 constexpr OperandSignature kExportShard[] = {{"weights", R, false}, {"stats", RW, false}};
 constexpr OperandSignature kExportCommit[] = {{"all_stats", R, false}};
 constexpr OperandSignature kMeasure[] = {{"stats", W, false}};
@@ -69,6 +73,8 @@ constexpr std::array kTable = {
               kBackwardInput},
     Signature{Opcode::BackwardWeight, "backward_weight", Compute, LaneKind::Compute, true, true,
               kBackwardWeight},
+    Signature{Opcode::Evaluate, "evaluate", Compute, LaneKind::Compute, true, true, kForward},
+    Signature{Opcode::EvaluateLoss, "evaluate_loss", Compute, LaneKind::Compute, true, true, kLoss},
     Signature{Opcode::Send, "send", Transfer, LaneKind::Send, false, true, kSend},
     Signature{Opcode::Receive, "receive", Transfer, LaneKind::Receive, false, true, kReceive},
     Signature{Opcode::Broadcast, "broadcast", Collective, LaneKind::Group, false, false,
@@ -91,6 +97,10 @@ constexpr std::array kTable = {
     Signature{Opcode::ExportShard, "export_shard", Host, LaneKind::Io, true, false, kExportShard},
     Signature{Opcode::ExportCommit, "export_commit", Host, LaneKind::Host, false, false,
               kExportCommit},
+    Signature{Opcode::LoadEvaluation, "load_evaluation", Host, LaneKind::Host, false, false,
+              kLoadEvaluation},
+    Signature{Opcode::ReportEvaluation, "report_evaluation", Host, LaneKind::Host, false, false,
+              kReportEvaluation},
     Signature{Opcode::Join, "join", Control, LaneKind::Compute, false, false, {}},
     Signature{Opcode::Measure, "measure", Control, LaneKind::Compute, false, false, kMeasure},
 };

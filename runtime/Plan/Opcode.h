@@ -17,6 +17,8 @@ enum class Opcode : std::uint16_t {
   Backward,
   BackwardInput,
   BackwardWeight,
+  Evaluate,     // a forward of held-out text: nothing is kept for a backward
+  EvaluateLoss, // its loss
 
   Send = 0x0200,
   Receive,
@@ -33,17 +35,24 @@ enum class Opcode : std::uint16_t {
   Clip,                // global norm in tensor order, and the factor that the optimizer applies
   Optimize,            // AdamW
 
-  Decide = 0x0600, // the coordinator writes the step header
-  Load,            // the coordinator reads the step's tokens, labels and segment offsets
-  Report,          // the coordinator shows loss, speed and bubble
-  ExportShard,     // a rank writes the tensors of its stages
-  ExportCommit,    // the coordinator makes the export visible
+  Decide = 0x0600,  // the coordinator writes the step header
+  Load,             // the coordinator reads the step's tokens, labels and segment offsets
+  Report,           // the coordinator shows loss, speed and bubble
+  ExportShard,      // a rank writes the tensors of its stages
+  ExportCommit,     // the coordinator makes the export visible
+  LoadEvaluation,   // the coordinator reads held-out text, and says its tokens in the header
+  ReportEvaluation, // the coordinator shows the held-out loss, and says whether the run goes on
 
   Join = 0x0700, // does nothing; lets an action wait for more than four others
   Measure        // writes this rank's counters of the step
 };
 
 enum class LaneKind : std::uint8_t { Compute, CopyIn, CopyOut, Io, Host, Send, Receive, Group };
+
+/// Whether the dispatcher itself runs the actions of such lanes.
+constexpr bool runsOnDispatcher(LaneKind kind) {
+  return kind == LaneKind::Compute || kind == LaneKind::CopyIn || kind == LaneKind::CopyOut;
+}
 
 /// How an action uses an operand. On a collective `Root…` holds on the root only, `Others…` on all
 /// others.
@@ -73,6 +82,12 @@ std::span<const Signature> signatures();
 /// Null for an opcode that this version does not know.
 const Signature *findSignature(std::uint16_t opcode);
 const Signature *findSignature(std::string_view name);
+
+/// Of an evaluation, whose microbatches are counted apart from those of a step.
+constexpr bool isEvaluation(Opcode opcode) {
+  return opcode == Opcode::Evaluate || opcode == Opcode::EvaluateLoss ||
+         opcode == Opcode::LoadEvaluation || opcode == Opcode::ReportEvaluation;
+}
 
 constexpr std::uint16_t code(Opcode opcode) { return static_cast<std::uint16_t>(opcode); }
 std::string_view nameOf(Family family);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Names.h"
 #include "runtime/Plan/StepHeader.h"
@@ -30,6 +31,7 @@ StageSpec specOf(const Plan &plan, const LocalStage &local) {
 std::uint64_t workspaceOf(Opcode opcode, const StageSpec &spec) {
   switch (opcode) {
   case Opcode::Forward:
+  case Opcode::Evaluate:
     return spec.forwardWorkspace;
   case Opcode::Backward:
     return spec.backwardWorkspace;
@@ -112,7 +114,7 @@ OperandRule OperandRules::stageRule(const Signature &signature, const OperandSig
   }
   rule.ownKinds = bit(*kind);
   rule.bytes = bytesOf(*kind, signature.opcode, specs[stage]);
-  rule.slots = isPerStep(*kind) ? plan.data.microbatches : 1;
+  rule.slots = isPerStep(*kind) ? mostMicrobatchesOf(plan) : 1;
   // Between stages of one rank the producer writes where the consumer reads.
   if (kind == BufferKind::Output)
     rule.otherKinds = bit(BufferKind::Input);
@@ -125,7 +127,7 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, const StageS
   const std::uint64_t boundary = tokens * spec.boundaryBytesPerToken;
   switch (kind) {
   case BufferKind::Header:
-    return StepHeader::bytes(plan.data.microbatches);
+    return StepHeader::bytes(mostMicrobatchesOf(plan));
   case BufferKind::Segments:
     return (std::uint64_t(plan.data.samples) + 1) * sizeof(std::int32_t);
   case BufferKind::Tokens:

@@ -81,6 +81,35 @@ struct Lane {
   bool operator==(const Lane &) const = default;
 };
 
+// ---- what may vary ------------------------------------------------------------------------------
+
+/// What is decided while the job runs: a field of the step header, made by the coordinator, or
+/// (`Bad`) of the step's scalars, computed alike by every rank. Nothing else in a program may vary.
+enum class Decision : std::uint8_t {
+  Microbatches, // of this step
+  Evaluate,     // 1: an evaluation follows this step
+  Save,         // 1: a checkpoint follows this step
+  Stop,         // 1: this step is the last one
+  Bad           // 1: the gradients are not finite, the step changes no parameter
+};
+
+/// A decision that the plan makes, and the values that it may have, ascending.
+struct DecisionRange {
+  Decision decision = Decision::Microbatches;
+  std::vector<std::uint32_t> values;
+  bool operator==(const DecisionRange &) const = default;
+};
+
+enum class Comparison : std::uint8_t { Equal, NotEqual, Less, AtLeast };
+
+/// An entry of the condition table, which guards and cases name.
+struct Condition {
+  Decision decision = Decision::Microbatches;
+  Comparison comparison = Comparison::Equal;
+  std::uint32_t value = 0;
+  bool operator==(const Condition &) const = default;
+};
+
 // ---- programs and layouts -----------------------------------------------------------------------
 
 /// Actions [begin, end) run `trips` times. Loops with the same id take part together on all ranks.
@@ -99,7 +128,20 @@ struct Loop {
   std::uint32_t trips = 0;
   std::int64_t start = 0;
   std::int64_t period = 0;
+  /// 0: all trips run. Else the loop, over steps, ends behind an iteration in which this entry of
+  /// the condition table holds (counted from 1); then all lanes are drained.
+  std::uint8_t until = 0;
   bool operator==(const Loop &) const = default;
+};
+
+/// Actions [begin, end) run only where the condition holds (an entry of the table, counted from 1).
+/// The clock goes on as if they always ran. All lanes are drained at both edges, whether or not
+/// they run, so that nothing is under way there and no wait reaches across (D4). Holds loops whole;
+/// lies outside of loops or in a loop over steps.
+struct Case {
+  std::uint32_t begin = 0, end = 0;
+  std::uint8_t condition = 0;
+  bool operator==(const Case &) const = default;
 };
 
 /// A chunk: the stage behind `Action::stage`.
@@ -114,6 +156,7 @@ struct Program {
   std::vector<Action> actions;
   std::vector<std::uint32_t> operands; // buffer indices in the layout, or kNoBuffer
   std::vector<Loop> loops;             // ascending by begin, parents before children
+  std::vector<Case> cases;             // ascending by begin, disjoint
   std::vector<LocalStage> stages;
   bool operator==(const Program &) const = default;
 };
@@ -180,19 +223,45 @@ struct Model {
 
 using Hash128 = std::array<std::uint64_t, 2>; // low, high
 
+/// What becomes of the samples at the end of an epoch that fill no step.
+enum class Tail : std::uint8_t {
+  Join,  // a step that begins in one epoch ends in the next
+  Short, // they are a step of fewer microbatches
+  Drop   // they are left out
+};
+
 struct DataSettings {
   std::string text; // path as the job states it
   std::uint64_t textBytes = 0;
   Hash128 textHash{};             // XXH3-128 of the whole file when the plan was made
   std::uint32_t sequence = 0;     // tokens of a sample
   std::uint32_t samples = 0;      // of a microbatch
-  std::uint32_t microbatches = 0; // of a step
+  std::uint32_t microbatches = 0; // of a whole step
+  Tail tail = Tail::Join;
   bool operator==(const DataSettings &) const = default;
 };
 
+/// Held-out text, judged by forward passes only.
+struct EvaluationSettings {
+  std::string text; // path as the job states it; empty: no evaluation
+  std::uint64_t textBytes = 0;
+  Hash128 textHash{};
+  std::uint64_t every = 0;        // steps
+  std::uint32_t microbatches = 0; // of an evaluation, as large as those of a step
+  std::uint32_t patience = 0; // evaluations in a row without a better loss that end the run; 0: any
+  double target = 0;          // a loss that ends the run; 0: none
+  bool operator==(const EvaluationSettings &) const = default;
+};
+
+/// How the learning rate goes down behind the warm-up.
+enum class Decay : std::uint8_t { Constant, Linear, Cosine };
+
 struct OptimizerSettings {
   double learningRate = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0.01;
-  double clip = 0; // largest global norm; 0: no clipping
+  double clip = 0;          // largest global norm; 0: no clipping
+  std::uint64_t warmup = 0; // steps in which the learning rate rises
+  Decay decay = Decay::Constant;
+  double floor = 0; // learning rate that the decay leads to, at the end of the run
   bool operator==(const OptimizerSettings &) const = default;
 };
 
@@ -242,8 +311,11 @@ struct Plan {
   std::string schedule; // name of the order
   Mesh mesh;
   std::vector<Group> groups;
+  std::vector<DecisionRange> decisions; // ascending
+  std::vector<Condition> conditions;    // at most 254: guards and cases count them from 1
   std::vector<Model> models;
   DataSettings data;
+  EvaluationSettings evaluation;
   OptimizerSettings optimizer;
   RunSettings run;
   Limits limits;

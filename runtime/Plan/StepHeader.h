@@ -13,12 +13,15 @@ namespace vime::plan {
 
 struct StepHeader {
   std::uint64_t step;         // 0-based
-  std::uint32_t microbatches; // of this step
-  std::uint32_t reserved;     // zero
+  std::uint64_t updates;      // of the optimizer before this step: those that were not skipped
   double denominator;         // labelled tokens of the step; divides losses and gradients
   double learningRate;        // of this step
+  std::uint32_t microbatches; // of this step
+  std::uint32_t evaluate;     // 1: an evaluation follows
+  std::uint32_t save;         // 1: a checkpoint follows
+  std::uint32_t stop;         // 1: the last step
 
-  /// Tokens of each microbatch, `microbatches` of them.
+  /// Tokens of each microbatch of the present pass; zero behind the last one.
   std::uint32_t *tokens() { return reinterpret_cast<std::uint32_t *>(this + 1); }
   const std::uint32_t *tokens() const { return reinterpret_cast<const std::uint32_t *>(this + 1); }
 
@@ -26,12 +29,13 @@ struct StepHeader {
     return sizeof(StepHeader) + microbatches * sizeof(std::uint32_t);
   }
 };
-static_assert(sizeof(StepHeader) == 32);
+static_assert(sizeof(StepHeader) == 48);
 
 /// What `clip` writes and `optimize` and `report` read.
 struct StepScalars {
   double gradientNorm; // of the scaled gradients, before clipping
   double clipFactor;   // min(1, clip / (norm + 1e-6)); the optimizer multiplies gradients by it
+  std::uint64_t bad;   // 1: the norm is not finite, so the optimizer is skipped
 };
 
 /// What `measure` and `export_shard` write on each rank and the coordinator gathers. Counters of

@@ -20,6 +20,7 @@ struct Transfer {
   std::uint64_t opcode, loop, trips; // of the loop over steps
   std::int64_t period, start, time;  // time within an iteration
   std::uint64_t microbatch;
+  std::uint64_t condition, until; // entries of the plan's table, of its case and of the loop
 };
 
 /// The transfers of one lane, in order.
@@ -56,7 +57,9 @@ Transfer transferOf(const plan::Stretch &stretch, const plan::Action &action,
           .start = steps ? steps->start : 0,
           .time = stretch.start - (steps ? steps->start : 0) +
                   std::int64_t(iteration) * stretch.period + action.time,
-          .microbatch = action.microbatch + std::uint64_t(action.step) * iteration};
+          .microbatch = action.microbatch + std::uint64_t(action.step) * iteration,
+          .condition = stretch.within ? stretch.within->condition : std::uint64_t(0),
+          .until = steps ? steps->until : std::uint64_t(0)};
 }
 
 /// By end (Ends.h).

@@ -96,9 +96,20 @@ private:
   }
 
   void settings() {
-    plan.data = {dice.text(),  dice.any64(), {dice.any64(), dice.any64()},
-                 dice.any32(), dice.any32(), dice.any32()};
-    plan.optimizer = {dice.real(), dice.real(), dice.real(), dice.real(), dice.real(), dice.real()};
+    plan.data = {dice.text(),      dice.any64(), {dice.any64(), dice.any64()},
+                 dice.any32(),     dice.any32(), dice.any32(),
+                 dice.word<Tail>()};
+    if (dice.coin())
+      plan.evaluation = {dice.text(),  dice.any64(), {dice.any64(), dice.any64()},
+                         dice.any64(), dice.any32(), dice.any32(),
+                         dice.real()};
+    plan.optimizer = {dice.real(), dice.real(),  dice.real(),        dice.real(), dice.real(),
+                      dice.real(), dice.any64(), dice.word<Decay>(), dice.real()};
+    for (std::uint64_t count = dice.upTo(2); count > 0; --count)
+      plan.decisions.push_back(
+          {dice.word<Decision>(), {dice.any32() % 7, 7, 8 + dice.any32() % 9}});
+    for (std::uint64_t count = dice.upTo(3); count > 0; --count)
+      plan.conditions.push_back({dice.word<Decision>(), dice.word<Comparison>(), dice.any32()});
     plan.run = {dice.text(), dice.any64(), dice.any64(), dice.text()};
     plan.limits = {dice.real(), dice.any64()};
     plan.predictions = {dice.real(), dice.real(), dice.any32()};
@@ -134,6 +145,7 @@ private:
           {model, static_cast<std::uint32_t>(dice.upTo(plan.models[model].stages.size() - 1))});
     for (std::uint64_t count = dice.upTo(3); count > 0; --count) {
       actions(program);
+      oneCase(program);
       loop(program, /*mayHoldOthers=*/true);
     }
     actions(program);
@@ -147,12 +159,28 @@ private:
                              .trips = dice.any32(),
                              .start = static_cast<std::int64_t>(dice.any64()),
                              .period = static_cast<std::int64_t>(1 + dice.any64() / 4)});
+    if (mayHoldOthers && dice.coin())
+      program.loops[place].until = static_cast<std::uint8_t>(dice.upTo(254));
     actions(program);
     while (mayHoldOthers && dice.coin()) {
-      loop(program, /*mayHoldOthers=*/false);
+      if (dice.coin())
+        oneCase(program);
+      else
+        loop(program, /*mayHoldOthers=*/false);
       actions(program);
     }
     program.loops[place].end = size(program);
+  }
+
+  // Holds an action at least, and maybe a loop.
+  void oneCase(Program &program) {
+    const std::uint32_t begin = size(program);
+    actions(program);
+    if (size(program) == begin)
+      return;
+    if (dice.coin())
+      loop(program, /*mayHoldOthers=*/false);
+    program.cases.push_back({begin, size(program), static_cast<std::uint8_t>(1 + dice.upTo(253))});
   }
 
   static std::uint32_t size(const Program &program) {

@@ -15,7 +15,7 @@ using namespace plan;
 
 constexpr std::uint32_t kRanks = 2, kMicrobatches = 2, kSequence = 8, kHidden = 8;
 constexpr std::uint32_t kBytesPerToken = kHidden * 4, kPeriod = 26, kLoopStart = 1;
-constexpr std::uint32_t kHeaderBytes = 40, kSegmentBytes = 8, kTokenBytes = kSequence * 4;
+constexpr std::uint32_t kHeaderBytes = 56, kSegmentBytes = 8, kTokenBytes = kSequence * 4;
 constexpr std::uint32_t kRankStatsBytes = sizeof(RankStats);
 static_assert(kHeaderBytes == StepHeader::bytes(kMicrobatches));
 
@@ -92,7 +92,8 @@ public:
     return static_cast<std::uint32_t>(program.actions.size() - 1);
   }
   void beginLoop(std::uint64_t trips) {
-    program.loops.push_back({0, size(), 0, static_cast<std::uint32_t>(trips), kLoopStart, kPeriod});
+    program.loops.push_back(
+        {0, size(), 0, static_cast<std::uint32_t>(trips), kLoopStart, kPeriod, 0});
   }
   void endLoop() { program.loops.back().end = size(); }
 
@@ -373,7 +374,7 @@ Plan smallPlan(const SmallPlanOptions &options) {
   plan.models = {{{.family = ModelFamily::Null, .layers = 2, .hidden = kHidden},
                   {{0, 1, true, false}, {1, 2, false, true}},
                   ""}};
-  plan.data = {"text.txt", 4096, {1, 2}, kSequence, /*samples=*/1, kMicrobatches};
+  plan.data = {"text.txt", 4096, {1, 2}, kSequence, /*samples=*/1, kMicrobatches, Tail::Join};
   plan.optimizer.learningRate = 1e-3;
   plan.optimizer.clip = 1;
   plan.run = {"small", options.steps, 7, options.exportTo};
@@ -401,7 +402,7 @@ plan::Plan foldedPlan(const SmallPlanOptions &options) {
   }
   for (std::uint32_t index = first + 2; index < steps.end; ++index)
     program.actions[index].time -= 5 + 2 * 3; // the clock behind a loop starts at its end
-  program.loops.push_back({7, first, first + 2, 2, 5, 3});
+  program.loops.push_back({7, first, first + 2, 2, 5, 3, 0});
   return plan;
 }
 

@@ -574,7 +574,7 @@ TEST(C3, MembersGiveDifferentThings) {
   = from rank 1, action 1: broadcast `step`
   = to   rank 1, action 21: gather `stats`
 
-error[S0205]: gather `stats` takes only 32 of the 40 bytes of `header`
+error[S0205]: gather `stats` takes only 32 of the 56 bytes of `header`
   = from rank 1, action 1: broadcast `step`
   = to   rank 1, action 21: gather `stats`
 

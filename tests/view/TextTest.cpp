@@ -22,19 +22,19 @@ std::string linesWith(const std::string &text, std::string_view from, std::strin
 
 TEST(PlanText, Head) {
   EXPECT_EQ(linesWith(planText(smallPlan()), "plan 1 ", "\nprogram 0"), R"(
-plan 1 # id 396752b85376be114f981d9d7b7d3a9d
+plan 1 # id bed7285682092f32297d9b2ab9baa8d7
 compiler "0.1.0"
 schedule "1f1b"
 mesh pp 2 dp 1 cp 1 tp 1
 run name "small" steps 3 seed 7 export_to ""
-data text "text.txt" text_bytes 4096 text_hash 00000000000000020000000000000001 sequence 8 samples 1 microbatches 2
-optimizer learning_rate 0.001 beta1 0.9 beta2 0.999 epsilon 1e-08 weight_decay 0.01 clip 1
+data text "text.txt" text_bytes 4096 text_hash 00000000000000020000000000000001 sequence 8 samples 1 microbatches 2 tail join
+optimizer learning_rate 0.001 beta1 0.9 beta2 0.999 epsilon 1e-08 weight_decay 0.01 clip 1 warmup 0 decay constant floor 0
 limits transfer_seconds 600 memory_bytes 0
 predictions step_units 9 bubble 0.3333333333333333 peak_live 2
 model 0 family null type float32 layers 2 hidden 8 heads 0 kv_heads 0 head_width 0 ffn 0 vocab 0 rope_theta 10000 norm_epsilon 1e-05 forward_seconds 0 backward_input_seconds 0 backward_weight_seconds 0 checkpoint ""
 part 0 of model 0 layers 0 to 1 embedding
 part 1 of model 0 layers 1 to 2 head
-group 0 name "step" flow control operation broadcast axes pp root 0 type byte fixed 40 per_token 0
+group 0 name "step" flow control operation broadcast axes pp root 0 type byte fixed 56 per_token 0
 group 1 name "segments" flow data operation broadcast axes pp root 0 type int32 fixed 72 per_token 0
 group 2 name "norm" flow metrics operation all_gather axes pp root 0 type float64 fixed 8 per_token 0
 group 3 name "stats" flow metrics operation gather axes pp root 0 type byte fixed 32 per_token 0
@@ -80,11 +80,11 @@ TEST(PlanText, Layout) {
   EXPECT_EQ(linesWith(planText(smallPlan()), "layout 1\n", "\n\n"), R"(
 layout 1
 arena device 2112 host 0
-buffer 0 header tier device count 1 bytes 40 stride 64 offset 0 # header
+buffer 0 header tier device count 1 bytes 56 stride 64 offset 0 # header
 buffer 1 segments tier device count 2 bytes 8 stride 64 offset 64 # segments
 buffer 2 labels tier device count 2 bytes 32 stride 64 offset 192 # labels
 buffer 3 losses tier device count 2 bytes 8 stride 64 offset 320 # losses
-buffer 4 scalars tier device count 1 bytes 16 stride 64 offset 448 # scalars
+buffer 4 scalars tier device count 1 bytes 24 stride 64 offset 448 # scalars
 buffer 5 squares tier device count 1 bytes 8 stride 64 offset 512 # squares
 buffer 6 all_squares tier device count 1 bytes 16 stride 64 offset 576 # all_squares
 buffer 7 stats tier device count 1 bytes 32 stride 64 offset 640 # stats

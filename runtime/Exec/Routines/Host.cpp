@@ -35,7 +35,8 @@ Status decide(RankState &state, const Instruction &instruction) {
   auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
   header.step = state.coordinator->nextStep();
   header.microbatches = data.microbatches;
-  header.reserved = 0;
+  header.updates = header.step;
+  header.evaluate = header.save = header.stop = 0;
   header.learningRate = state.plan.optimizer.learningRate;
   header.denominator = 0;
   for (std::uint32_t microbatch = 0; microbatch < data.microbatches; ++microbatch) {

@@ -1,0 +1,48 @@
+#include "runtime/Plan/Decisions.h"
+
+#include <algorithm>
+
+namespace vime::plan {
+
+std::span<const std::uint32_t> valuesOf(const Plan &plan, Decision decision) {
+  for (const DecisionRange &range : plan.decisions)
+    if (range.decision == decision)
+      return range.values;
+  return {};
+}
+
+bool holds(const Condition &condition, std::uint32_t value) {
+  switch (condition.comparison) {
+  case Comparison::Equal:
+    return value == condition.value;
+  case Comparison::NotEqual:
+    return value != condition.value;
+  case Comparison::Less:
+    return value < condition.value;
+  case Comparison::AtLeast:
+    return value >= condition.value;
+  }
+  return false;
+}
+
+std::uint32_t decided(const StepHeader &header, Decision decision) {
+  switch (decision) {
+  case Decision::Microbatches:
+    return header.microbatches;
+  case Decision::Evaluate:
+    return header.evaluate;
+  case Decision::Save:
+    return header.save;
+  case Decision::Stop:
+    return header.stop;
+  case Decision::Bad:
+    break;
+  }
+  return 0;
+}
+
+std::uint32_t mostMicrobatchesOf(const Plan &plan) {
+  return std::max(plan.data.microbatches, plan.evaluation.microbatches);
+}
+
+} // namespace vime::plan

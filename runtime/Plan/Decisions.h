@@ -1,0 +1,29 @@
+// Decisions: what may vary in a run of a plan, asked by those who compile, judge and run it.
+//
+//   valuesOf(plan, Decision::Microbatches)   // {3, 8}: a step has 3 microbatches or 8
+//   holds({Decision::Evaluate, Comparison::Equal, 1}, decided(header, Decision::Evaluate))
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "runtime/Plan/Plan.h"
+#include "runtime/Plan/StepHeader.h"
+
+namespace vime::plan {
+
+/// More than any family has; all of them are judged.
+inline constexpr std::size_t kMostValues = 1024, kMostConditions = 254;
+
+/// The values that a decision may have, ascending; none if the plan does not make it.
+std::span<const std::uint32_t> valuesOf(const Plan &plan, Decision decision);
+
+bool holds(const Condition &condition, std::uint32_t value);
+
+/// What the header says. Of every decision but `Bad`, which lies in the scalars.
+std::uint32_t decided(const StepHeader &header, Decision decision);
+
+/// Of any pass: slots of the buffers that hold something of each microbatch.
+std::uint32_t mostMicrobatchesOf(const Plan &plan);
+
+} // namespace vime::plan
