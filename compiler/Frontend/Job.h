@@ -68,13 +68,24 @@ struct Job {
   struct {
     Field<std::string> text;
     Field<std::uint32_t> sequence; // tokens
+    Field<std::string> tail;       // `join`, `short`, `drop`
   } data;
 
   struct {
     Field<std::string> kind; // `adamw`
     Field<double> learningRate, beta1, beta2, epsilon, weightDecay;
-    Field<double> clip; // largest global norm of the gradients; 0: they are not clipped
+    Field<double> clip;          // largest global norm of the gradients; 0: they are not clipped
+    Field<std::uint64_t> warmup; // steps
+    Field<std::string> decay;    // `constant`, `linear`, `cosine`
+    Field<double> floor;
   } optimizer;
+
+  struct {
+    Field<std::string> text;                     // empty: no evaluation
+    Field<std::uint64_t> every;                  // steps
+    Field<std::uint32_t> microbatches, patience; // 0: as many as a step has; without end
+    Field<double> target;                        // 0: none
+  } evaluation;
 
   struct {
     Field<std::uint64_t> steps, seed;

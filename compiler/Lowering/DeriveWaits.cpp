@@ -115,8 +115,12 @@ private:
     }
   }
 
-  /// Every iteration of a loop over microbatches: a ring comes round only after several of them.
+  /// Every iteration of a loop over microbatches: a ring comes round only after several of them. At
+  /// the edges of cases all lanes are drained: nothing in front of them needs to be waited for.
   bool visit(const Stretch &stretch) {
+    if (stretch.within != within)
+      std::fill(uses.begin(), uses.end(), SlotUse());
+    within = stretch.within;
     for (iteration = 0; iteration < stretch.trips; ++iteration)
       for (std::uint32_t index = stretch.begin; index < stretch.end; ++index)
         if (!visit(program.actions[index]))
@@ -192,7 +196,8 @@ private:
   }
 
   Program &program;
-  std::uint32_t iteration = 0; // of the loop over microbatches around the present action
+  std::uint32_t iteration = 0;  // of the loop over microbatches around the present action
+  const Case *within = nullptr; // the case around it
   const std::size_t lanes;
   std::size_t slotCount = 0;
   std::vector<std::uint32_t> firstSlot, slotsOf; // by buffer

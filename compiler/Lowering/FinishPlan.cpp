@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/Lowering/StepFamily.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Names.h"
 
 namespace vime {
 namespace {
@@ -65,6 +67,9 @@ std::vector<plan::Origin> originsOf(const Job &job) {
             {Opcode::SquareNorm, Opcode::AllGather, Opcode::Clip});
   comesFrom("optimizer.kind", job.optimizer.kind.span, {Opcode::ScaleGradients, Opcode::Optimize});
   comesFrom("data.text", job.data.text.span, {Opcode::Load});
+  comesFrom(
+      "eval.text", job.evaluation.text.span,
+      {Opcode::Evaluate, Opcode::EvaluateLoss, Opcode::LoadEvaluation, Opcode::ReportEvaluation});
   comesFrom("run.steps", job.run.steps.span,
             {Opcode::Decide, Opcode::Broadcast, Opcode::Gather, Opcode::Measure, Opcode::Report});
   comesFrom("run.export", job.run.exportTo.span, {Opcode::ExportShard, Opcode::ExportCommit});
@@ -84,13 +89,25 @@ void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text,
                .textHash = text.hash,
                .sequence = job.data.sequence.value,
                .samples = job.pipeline.samples.value,
-               .microbatches = job.pipeline.microbatches.value};
+               .microbatches = job.pipeline.microbatches.value,
+               .tail = *plan::enumeratorOf<plan::Tail>(job.data.tail.value)};
+  if (!job.evaluation.text.value.empty())
+    plan.evaluation = {.text = job.evaluation.text.value,
+                       .textBytes = text.heldOutBytes,
+                       .textHash = text.heldOutHash,
+                       .every = job.evaluation.every.value,
+                       .microbatches = evaluationMicrobatches(job),
+                       .patience = job.evaluation.patience.value,
+                       .target = job.evaluation.target.value};
   plan.optimizer = {.learningRate = job.optimizer.learningRate.value,
                     .beta1 = job.optimizer.beta1.value,
                     .beta2 = job.optimizer.beta2.value,
                     .epsilon = job.optimizer.epsilon.value,
                     .weightDecay = job.optimizer.weightDecay.value,
-                    .clip = job.optimizer.clip.value};
+                    .clip = job.optimizer.clip.value,
+                    .warmup = job.optimizer.warmup.value,
+                    .decay = *plan::enumeratorOf<plan::Decay>(job.optimizer.decay.value),
+                    .floor = job.optimizer.floor.value};
   plan.run = {.name = job.name.value,
               .steps = job.run.steps.value,
               .seed = job.run.seed.value,

@@ -7,10 +7,12 @@
 
 namespace vime {
 
-/// The text that the plan is made for.
+/// The texts that the plan is made for; the second one only if the job evaluates.
 struct TextFacts {
   std::uint64_t bytes = 0;
   plan::Hash128 hash{};
+  std::uint64_t heldOutBytes = 0;
+  plan::Hash128 heldOutHash{};
 };
 
 /// Fills settings, limits, connect rounds and origins.

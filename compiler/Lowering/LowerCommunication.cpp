@@ -1,11 +1,14 @@
 #include "compiler/Lowering/LowerCommunication.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "compiler/Lowering/PipelineClock.h"
 #include "compiler/Lowering/ProgramWriter.h"
 #include "compiler/Lowering/RankBuffers.h"
+#include "compiler/Lowering/StepFamily.h"
 #include "runtime/Plan/StepHeader.h"
+#include "schedules/ForwardOnly.h"
 
 namespace vime {
 
@@ -14,6 +17,12 @@ using namespace plan;
 namespace {
 
 constexpr std::uint32_t kCoordinator = 0;
+
+// A number of microbatches that a step can have, and its clock.
+struct Member {
+  std::uint32_t microbatches;
+  PipelineClock clock;
+};
 
 // Writes the programs of the training loop, step by step of the execution model's round.
 class TrainingLoop {
@@ -24,20 +33,24 @@ public:
         firstRank(order.placement.front()), lastRank(order.placement.back()),
         chunkOf(order.placement.size()) {}
 
-  void write(const PipelineClock &clock) {
+  void write(const std::vector<Member> &members) {
     placeStages();
     describeMessages();
+    nameDecisions(members);
     ProgramWriter programs(plan, ranks);
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
       plan.programs[rank].stages = localStages[rank];
     forEachLocalStage([&](std::uint32_t rank, std::uint32_t chunk) {
       programs.local(rank, Opcode::Initialize, chunk);
     });
-    programs.beginLoop(/*id=*/0, static_cast<std::uint32_t>(job.run.steps.value));
+    programs.beginLoop(/*id=*/0, static_cast<std::uint32_t>(job.run.steps.value),
+                       endsEarly() ? when(Decision::Stop, 1) : std::uint8_t{0});
     startStep(programs);
-    runPipeline(programs, clock);
+    runMembers(programs, members);
     update(programs);
     report(programs);
+    if (evaluationMicrobatches(job) != 0)
+      evaluate(programs);
     programs.endLoop();
     if (!job.run.exportTo.value.empty())
       exportModel(programs);
@@ -55,7 +68,7 @@ private:
 
   void describeMessages() {
     const MicrobatchCaps caps = capsOf(job);
-    const auto microbatches = job.pipeline.microbatches.value;
+    const auto microbatches = mostMicrobatches(job);
     std::uint32_t mostTensors = 0;
     for (const auto &stages : localStages) {
       std::uint32_t tensors = 0;
@@ -92,6 +105,37 @@ private:
     };
   }
 
+  bool endsEarly() const {
+    return job.evaluation.patience.value != 0 || job.evaluation.target.value > 0;
+  }
+
+  // All that may vary from step to step, in the order of its enumeration.
+  void nameDecisions(const std::vector<Member> &members) {
+    if (members.size() > 1) {
+      plan.decisions.push_back({Decision::Microbatches, {}});
+      for (const Member &member : members)
+        plan.decisions.back().values.push_back(member.microbatches);
+    }
+    if (evaluationMicrobatches(job) != 0) {
+      const bool always = job.evaluation.every.value == 1 || job.run.steps.value == 1;
+      plan.decisions.push_back(
+          {Decision::Evaluate, always ? std::vector{1u} : std::vector{0u, 1u}});
+    }
+    if (endsEarly())
+      plan.decisions.push_back({Decision::Stop, {0, 1}});
+    plan.decisions.push_back({Decision::Bad, {0, 1}});
+  }
+
+  // The entry of the condition table, made at first use.
+  std::uint8_t when(Decision decision, std::uint32_t value) {
+    const Condition wanted{decision, Comparison::Equal, value};
+    const auto found = std::find(plan.conditions.begin(), plan.conditions.end(), wanted);
+    const auto place = static_cast<std::uint8_t>(found - plan.conditions.begin());
+    if (found == plan.conditions.end())
+      plan.conditions.push_back(wanted);
+    return place + 1;
+  }
+
   // All slots of a ring whose slots start at multiples of the alignment: what a whole-buffer
   // message moves.
   static std::uint32_t extent(std::uint32_t slots, std::uint64_t bytes) {
@@ -102,6 +146,10 @@ private:
     programs.local(kCoordinator, Opcode::Decide);
     programs.local(kCoordinator, Opcode::Load);
     programs.collective(Opcode::Broadcast, kStepGroup);
+    sendSamples(programs);
+  }
+
+  void sendSamples(ProgramWriter &programs) {
     programs.collective(Opcode::Broadcast, kSegmentsGroup);
     if (firstRank != kCoordinator)
       programs.transfer({kCoordinator}, {firstRank}, Flow::Data, samples, BufferKind::Tokens);
@@ -111,6 +159,17 @@ private:
 
   ProgramWriter::End endOf(std::uint32_t stage) const {
     return {static_cast<std::uint32_t>(order.placement[stage]), chunkOf[stage]};
+  }
+
+  // One number of microbatches needs no decision.
+  void runMembers(ProgramWriter &programs, const std::vector<Member> &members) {
+    if (members.size() == 1)
+      return runPipeline(programs, members.front().clock);
+    for (const Member &member : members) {
+      programs.beginCase(when(Decision::Microbatches, member.microbatches));
+      runPipeline(programs, member.clock);
+      programs.endCase();
+    }
   }
 
   void runPipeline(ProgramWriter &programs, const PipelineClock &clock) {
@@ -162,14 +221,50 @@ private:
     programs.collective(Opcode::AllGather, kNormGroup);
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
       programs.local(rank, Opcode::Clip);
+    const std::uint8_t isGood = when(Decision::Bad, 0);
     forEachLocalStage([&](std::uint32_t rank, std::uint32_t chunk) {
       programs.local(rank, Opcode::Optimize, chunk);
+      programs.guard(rank, isGood);
     });
   }
 
-  void report(ProgramWriter &programs) {
+  // Held-out text through the weights that the step left. The header brings its tokens, and
+  // afterwards whether the run goes on.
+  void evaluate(ProgramWriter &programs) {
+    const auto microbatches = static_cast<int>(evaluationMicrobatches(job));
+    const auto clock =
+        layClock(forwardOnly(order.placement, static_cast<int>(ranks), microbatches), microbatches);
+    assert(clock); // an order of forwards alone never gets stuck
+    programs.beginCase(when(Decision::Evaluate, 1));
+    programs.local(kCoordinator, Opcode::LoadEvaluation);
+    programs.collective(Opcode::Broadcast, kStepGroup);
+    sendSamples(programs);
+    for (const PipelineNode &node : clock->nodes) {
+      const auto stage = static_cast<std::uint32_t>(node.stage);
+      const auto microbatch = static_cast<std::uint32_t>(node.microbatch);
+      const ProgramWriter::End here = endOf(stage);
+      if (node.kind == NodeKind::SendForward) {
+        programs.transfer(here, endOf(stage + 1), Flow::Forward, boundary, BufferKind::Input,
+                          microbatch);
+        continue;
+      }
+      programs.local(here.rank, Opcode::Evaluate, here.chunk, microbatch);
+      if (stage == lastStage)
+        programs.local(here.rank, Opcode::EvaluateLoss, here.chunk, microbatch);
+    }
+    sendLosses(programs);
+    programs.local(kCoordinator, Opcode::ReportEvaluation);
+    programs.collective(Opcode::Broadcast, kStepGroup);
+    programs.endCase();
+  }
+
+  void sendLosses(ProgramWriter &programs) {
     if (lastRank != kCoordinator)
       programs.transfer({lastRank}, {kCoordinator}, Flow::Metrics, losses, BufferKind::Losses);
+  }
+
+  void report(ProgramWriter &programs) {
+    sendLosses(programs);
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
       programs.local(rank, Opcode::Measure);
     programs.collective(Opcode::Gather, kStatsGroup);
@@ -210,12 +305,20 @@ MicrobatchCaps capsOf(const Job &job) {
           .segmentTokens = job.data.sequence.value};
 }
 
-std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order, Findings &findings) {
-  const auto clock = layClock(order, static_cast<int>(job.pipeline.microbatches.value));
-  if (!clock) {
-    findings.error(Rule::S2, 1, "order `" + job.pipeline.schedule.value + "` can never finish")
-        .at(job.pipeline.schedule.span, "some task waits for one that stands behind it");
-    return std::nullopt;
+std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
+                                       const std::vector<std::uint32_t> &family,
+                                       Findings &findings) {
+  std::vector<Member> members;
+  for (const std::uint32_t microbatches : family) {
+    const bool isWhole = microbatches == job.pipeline.microbatches.value;
+    auto clock =
+        layClock(isWhole ? order : shortened(order, microbatches), static_cast<int>(microbatches));
+    if (!clock) {
+      findings.error(Rule::S2, 1, "order `" + job.pipeline.schedule.value + "` can never finish")
+          .at(job.pipeline.schedule.span, "some task waits for one that stands behind it");
+      return std::nullopt;
+    }
+    members.push_back({microbatches, std::move(*clock)});
   }
   Plan plan;
   plan.schedule = job.pipeline.schedule.value;
@@ -225,10 +328,11 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order, Fi
       {.config = model.config,
        .stages = splitLayers(model.config, static_cast<std::uint32_t>(order.placement.size())),
        .checkpoint = model.checkpoint.value}};
-  TrainingLoop(job, order, plan).write(*clock);
-  plan.predictions = {.stepUnits = static_cast<double>(clock->makespan),
-                      .bubble = clock->bubble,
-                      .peakLive = static_cast<std::uint32_t>(clock->peakLive)};
+  TrainingLoop(job, order, plan).write(members);
+  const PipelineClock &clock = members.back().clock;
+  plan.predictions = {.stepUnits = static_cast<double>(clock.makespan),
+                      .bubble = clock.bubble,
+                      .peakLive = static_cast<std::uint32_t>(clock.peakLive)};
   return plan;
 }
 

@@ -15,7 +15,10 @@ namespace vime {
 MicrobatchCaps capsOf(const Job &job);
 
 /// The programs of the job's training loop; nothing if the order can never finish (rule S2).
+/// `family`: the numbers of microbatches that a step can have (StepFamily.h); the order is that of
+/// the last one.
 std::optional<plan::Plan> lowerCommunication(const Job &job, const Schedule &order,
+                                             const std::vector<std::uint32_t> &family,
                                              Findings &findings);
 
 } // namespace vime

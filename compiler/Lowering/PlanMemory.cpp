@@ -35,22 +35,52 @@ private:
         ringOf[buffer] = static_cast<std::uint32_t>(rings.size());
         rings.push_back(buffer);
       }
-    const std::size_t actions = program.actions.size();
-    std::vector<std::uint32_t> lastUse(rings.size() * microbatches, 0);
+    std::vector<std::uint32_t> slots(rings.size(), 1);
+    for (const Piece &piece : piecesBetweenCases())
+      countSlots(piece, ringOf, slots);
+    for (std::size_t ring = 0; ring < rings.size(); ++ring) {
+      Buffer &buffer = layout.buffers[rings[ring]];
+      const bool travels =
+          buffer.kind != BufferKind::Stash && buffer.kind != BufferKind::WeightStash;
+      buffer.count = std::min(microbatches, travels ? std::max(slots[ring], 2u) : slots[ring]);
+    }
+  }
+
+  struct Piece {
+    std::uint32_t begin, end;
+  };
+
+  // All lanes are drained at the edges of cases, and microbatches count from 0 again behind them.
+  std::vector<Piece> piecesBetweenCases() const {
+    std::vector<Piece> pieces;
+    std::uint32_t begin = 0;
+    for (const Case &one : program.cases) {
+      pieces.push_back({begin, one.begin});
+      pieces.push_back({one.begin, one.end});
+      begin = one.end;
+    }
+    pieces.push_back({begin, static_cast<std::uint32_t>(program.actions.size())});
+    return pieces;
+  }
+
+  // Raises the slots of each ring to what the actions of the piece need.
+  void countSlots(const Piece &piece, const std::vector<std::uint32_t> &ringOf,
+                  std::vector<std::uint32_t> &slots) const {
+    std::vector<std::uint32_t> lastUse(slots.size() * microbatches, 0);
     auto forEachUse = [&](auto &&visit) {
-      for (std::size_t index = 0; index < actions; ++index) {
+      for (std::uint32_t index = piece.begin; index < piece.end; ++index) {
         const Action &action = program.actions[index];
         for (std::uint32_t place = 0; place < action.operandCount; ++place) {
           const std::uint32_t buffer = program.operands[action.operands + place];
           if (buffer != kNoBuffer && ringOf[buffer] != kNoBuffer)
-            visit(ringOf[buffer], action.microbatch, static_cast<std::uint32_t>(index));
+            visit(ringOf[buffer], action.microbatch, index);
         }
       }
     };
     forEachUse([&](std::uint32_t ring, std::uint32_t microbatch, std::uint32_t index) {
       lastUse[ring * microbatches + microbatch] = index;
     });
-    std::vector<std::uint32_t> released(rings.size(), 0), slots(rings.size(), 1);
+    std::vector<std::uint32_t> released(slots.size(), 0);
     forEachUse([&](std::uint32_t ring, std::uint32_t microbatch, std::uint32_t index) {
       std::uint32_t &first = released[ring];
       while (first < microbatch && lastUse[ring * microbatches + first] < index)
@@ -58,12 +88,6 @@ private:
       if (microbatch >= first)
         slots[ring] = std::max(slots[ring], microbatch - first + 1);
     });
-    for (std::size_t ring = 0; ring < rings.size(); ++ring) {
-      Buffer &buffer = layout.buffers[rings[ring]];
-      const bool travels =
-          buffer.kind != BufferKind::Stash && buffer.kind != BufferKind::WeightStash;
-      buffer.count = std::min(microbatches, travels ? std::max(slots[ring], 2u) : slots[ring]);
-    }
   }
 
   // A channel can have as many messages under way as the rings behind its receives have slots.

@@ -108,11 +108,30 @@ void ProgramWriter::append(std::uint32_t rank, Opcode opcode, std::uint8_t lane,
                                          .immediate = immediate});
 }
 
-void ProgramWriter::beginLoop(std::uint32_t id, std::uint32_t trips) {
+void ProgramWriter::guard(std::uint32_t rank, std::uint8_t condition) {
+  plan.programs[rank].actions.back().guard = condition;
+}
+
+void ProgramWriter::beginCase(std::uint8_t condition) {
+  for (Program &program : plan.programs) {
+    const auto here = static_cast<std::uint32_t>(program.actions.size());
+    program.cases.push_back({here, here, condition});
+  }
+}
+
+void ProgramWriter::endCase() {
+  for (Program &program : plan.programs) {
+    program.cases.back().end = static_cast<std::uint32_t>(program.actions.size());
+    assert(program.cases.back().begin < program.cases.back().end);
+  }
+}
+
+void ProgramWriter::beginLoop(std::uint32_t id, std::uint32_t trips, std::uint8_t until) {
   const std::int64_t start = segmentStart + *std::max_element(latest.begin(), latest.end()) + 1;
   for (Program &program : plan.programs) {
     const auto here = static_cast<std::uint32_t>(program.actions.size());
-    program.loops.push_back({.id = id, .begin = here, .end = here, .trips = trips, .start = start});
+    program.loops.push_back(
+        {.id = id, .begin = here, .end = here, .trips = trips, .start = start, .until = until});
   }
   segmentStart = start;
   std::fill(latest.begin(), latest.end(), -1);

@@ -34,9 +34,15 @@ public:
   /// An action on the rank's lane of the kind that the opcode asks for.
   void local(std::uint32_t rank, plan::Opcode opcode, std::uint32_t stage = 0,
              std::uint32_t microbatch = 0, std::uint16_t immediate = 0);
+  /// The latest action of the rank runs only where this entry of the condition table holds.
+  void guard(std::uint32_t rank, std::uint8_t condition);
 
-  void beginLoop(std::uint32_t id, std::uint32_t trips);
+  void beginLoop(std::uint32_t id, std::uint32_t trips, std::uint8_t until = 0);
   void endLoop();
+  /// What is appended until `endCase`, to every rank something, runs only where the condition
+  /// holds.
+  void beginCase(std::uint8_t condition);
+  void endCase();
 
 private:
   std::uint8_t laneOf(std::uint32_t rank, const plan::Lane &lane);

@@ -18,8 +18,10 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
   using enum BufferKind;
   switch (opcode) {
   case Opcode::Forward:
+  case Opcode::Evaluate:
     return {Header, Segments, Input, Weights, Stash, Output, Workspace};
   case Opcode::Loss:
+  case Opcode::EvaluateLoss:
     return {Header, Segments, Labels, Stash, Losses};
   case Opcode::Backward:
     return {Header, Segments,  OutputGradient, Input,    Weights,
@@ -47,9 +49,12 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
   case Opcode::Decide:
     return {Header};
   case Opcode::Load:
+  case Opcode::LoadEvaluation:
     return {Header, Tokens, Labels, Segments};
   case Opcode::Report:
     return {Header, Losses, Scalars, AllStats};
+  case Opcode::ReportEvaluation:
+    return {Header, Losses};
   case Opcode::ExportShard:
     return {Weights, Stats};
   case Opcode::ExportCommit:

@@ -10,7 +10,10 @@ namespace {
 
 struct CommPhase : PhasePass<CommPhase> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CommPhase)
-  using PhasePass::PhasePass;
+  CommPhase(const std::vector<std::uint32_t> &microbatches, Findings *report) : PhasePass(report) {
+    family = microbatches;
+  }
+  CommPhase(const CommPhase &other) : PhasePass(other) {} // MLIR copies the options
   llvm::StringRef getArgument() const final { return "vime-comm"; }
   llvm::StringRef getDescription() const final {
     return "phase comm: programs with transfers, collectives, lanes and the logical clock";
@@ -27,7 +30,7 @@ struct CommPhase : PhasePass<CommPhase> {
     if (!fits(pipeline, *job))
       return false;
     const std::optional<plan::Plan> plan =
-        lowerCommunication(*job, pipeline.record().schedule, findings);
+        lowerCommunication(*job, pipeline.record().schedule, familyOf(*job), findings);
     if (!plan)
       return false;
     // One location for all actions; the key of the job that an action comes from is in the plan's
@@ -36,6 +39,12 @@ struct CommPhase : PhasePass<CommPhase> {
       return refuse(module, "the lowering made a program without form");
     pipeline.erase();
     return true;
+  }
+
+  std::vector<std::uint32_t> familyOf(const Job &job) const {
+    if (family.empty())
+      return {job.pipeline.microbatches.value};
+    return {family.begin(), family.end()};
   }
 
   // A schedule may have been edited by hand.
@@ -56,12 +65,17 @@ struct CommPhase : PhasePass<CommPhase> {
       return refuse(pipeline, "the schedule has more stages than the model has layers");
     return true;
   }
+
+  ListOption<std::uint32_t> family{
+      *this, "microbatches",
+      llvm::cl::desc("what a step can have, ascending; the job's if left out")};
 };
 
 } // namespace
 
-std::unique_ptr<mlir::Pass> createCommPhase(Findings *report) {
-  return std::make_unique<CommPhase>(report);
+std::unique_ptr<mlir::Pass> createCommPhase(const std::vector<std::uint32_t> &family,
+                                            Findings *report) {
+  return std::make_unique<CommPhase>(family, report);
 }
 
 } // namespace vime

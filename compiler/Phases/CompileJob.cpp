@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "compiler/Lowering/StepFamily.h"
 #include "compiler/Phases/JobIr.h"
 #include "compiler/Phases/Passes.h"
 #include "compiler/Phases/PhasePass.h"
@@ -56,7 +57,7 @@ public:
     // longer than the phases that made them.
     module = moduleFromJob(&context, job).release();
     if (!finished("job") || !phase("order", createOrderPhase(&findings)) ||
-        !phase("comm", createCommPhase(&findings)) ||
+        !phase("comm", createCommPhase(stepFamily(job, options.text.bytes), &findings)) ||
         !phase("memory", createMemoryPhase(&findings)) ||
         !phase("plan", createPlanPhase(options.text, options.version, &findings)))
       return stopped;

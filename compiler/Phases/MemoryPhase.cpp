@@ -3,6 +3,7 @@
 
 #include "compiler/Lowering/LowerCommunication.h"
 #include "compiler/Lowering/PlanMemory.h"
+#include "compiler/Lowering/StepFamily.h"
 #include "compiler/Phases/JobIr.h"
 #include "compiler/Phases/Passes.h"
 #include "compiler/Phases/PhasePass.h"
@@ -36,7 +37,7 @@ struct MemoryPhase : PhasePass<MemoryPhase> {
       return refuse(op, "the plan has not each stage on one rank");
     if (!hasMicrobatchesOfJob(plan, *job))
       return refuse(op, "the plan has an action of a microbatch that the job does not have");
-    if (!planMemory(plan, capsOf(*job), job->pipeline.microbatches.value))
+    if (!planMemory(plan, capsOf(*job), mostMicrobatches(*job)))
       return refuse(op, "an action needs more waits than it has room for");
     return ir::updatePlan(op, plan) || refuse(op, "planning memory left a program without form");
   }
@@ -58,7 +59,7 @@ struct MemoryPhase : PhasePass<MemoryPhase> {
   static bool hasMicrobatchesOfJob(const plan::Plan &plan, const Job &job) {
     for (const plan::Program &program : plan.programs)
       for (const plan::Action &action : program.actions)
-        if (action.microbatch >= job.pipeline.microbatches.value)
+        if (action.microbatch >= mostMicrobatches(job))
           return false;
     return true;
   }

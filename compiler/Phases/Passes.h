@@ -15,7 +15,9 @@ namespace vime {
 std::unique_ptr<mlir::Pass> createOrderPhase(Findings *report = nullptr);
 /// --vime-comm: the schedule becomes programs with transfers, collectives, lanes and the logical
 /// clock.
-std::unique_ptr<mlir::Pass> createCommPhase(Findings *report = nullptr);
+/// `family`: the numbers of microbatches that a step can have (StepFamily.h); empty: the job's.
+std::unique_ptr<mlir::Pass> createCommPhase(const std::vector<std::uint32_t> &family = {},
+                                            Findings *report = nullptr);
 /// --vime-memory: actions get operands and waits, ranks get layouts.
 std::unique_ptr<mlir::Pass> createMemoryPhase(Findings *report = nullptr);
 /// --vime-plan: adds what the runtime reads beside programs and layouts.

@@ -16,6 +16,9 @@ struct PlanPhase : PhasePass<PlanPhase> {
     textBytes = facts.bytes;
     textHashLow = facts.hash[0];
     textHashHigh = facts.hash[1];
+    heldOutBytes = facts.heldOutBytes;
+    heldOutHashLow = facts.heldOutHash[0];
+    heldOutHashHigh = facts.heldOutHash[1];
     version = compiler;
   }
   PlanPhase(const PlanPhase &other) : PhasePass(other) {} // MLIR copies the options
@@ -36,7 +39,10 @@ struct PlanPhase : PhasePass<PlanPhase> {
       return refuse(op, "the plan has no layouts; phase memory makes them");
     if (plan.programOf.size() != plan.mesh.ranks())
       return refuse(op, "the plan has not a program for each rank");
-    finishPlan(plan, *job, {textBytes, {textHashLow, textHashHigh}}, version);
+    finishPlan(
+        plan, *job,
+        {textBytes, {textHashLow, textHashHigh}, heldOutBytes, {heldOutHashLow, heldOutHashHigh}},
+        version);
     plan.programs.clear();
     return ir::updatePlan(op, plan);
   }
@@ -47,6 +53,12 @@ struct PlanPhase : PhasePass<PlanPhase> {
                                     llvm::cl::init(0)};
   Option<std::uint64_t> textHashHigh{*this, "text-hash-high", llvm::cl::desc("its hash"),
                                      llvm::cl::init(0)};
+  Option<std::uint64_t> heldOutBytes{
+      *this, "held-out-bytes", llvm::cl::desc("bytes of the held-out text"), llvm::cl::init(0)};
+  Option<std::uint64_t> heldOutHashLow{*this, "held-out-hash-low", llvm::cl::desc("its hash"),
+                                       llvm::cl::init(0)};
+  Option<std::uint64_t> heldOutHashHigh{*this, "held-out-hash-high", llvm::cl::desc("its hash"),
+                                        llvm::cl::init(0)};
   Option<std::string> version{*this, "compiler", llvm::cl::desc("version of the compiler")};
 };
 

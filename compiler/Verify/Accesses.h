@@ -82,6 +82,10 @@ public:
       } else if (shape.perMicrobatch) {
         access.first += slotOf(slots, buffer, microbatch);
         access.whole = access.end = access.first + 1;
+      } else { // a slot of each microbatch of its pass, whatever other passes have
+        access.whole = access.end =
+            access.first +
+            std::min(slots.count, table.microbatchesOf(static_cast<plan::Opcode>(action.opcode)));
       }
       visit(static_cast<const SlotAccess &>(access));
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
 
@@ -16,11 +17,18 @@ namespace {
 /// Appends the entries of a program and cuts them into pieces and segments.
 class Unrolling {
 public:
-  Unrolling(RankView &rank, std::vector<Entry> &entries) : rank(rank), entries(entries) {}
+  Unrolling(const Plan &plan, const Choice &choice, RankView &rank, std::vector<Entry> &entries)
+      : plan(plan), choice(choice), rank(rank), entries(entries) {}
 
   void run() {
+    const Case *before = nullptr;
     for (const Stretch &stretch : stretchesOf(*rank.program)) {
+      if (stretch.within != before)
+        drain();
+      before = stretch.within;
       const std::uint32_t segment = segmentOf(stretch.steps);
+      if (stretch.within && !runs(plan, *stretch.within, choice))
+        continue;
       rank.pieces.push_back({stretch.start, stretch.period, segment});
       for (std::uint32_t iteration = 0; iteration < stretch.trips; ++iteration)
         append(stretch, iteration);
@@ -28,6 +36,14 @@ public:
   }
 
 private:
+  /// An edge of a case. Where its body begins with it, nothing is said: the first time round, what
+  /// stands before it is outside.
+  void drain() {
+    const bool begins = rank.segments.empty() || rank.segments.back().first == size();
+    if (!begins && (rank.quiet.empty() || rank.quiet.back() != size() - 1))
+      rank.quiet.push_back(size() - 1);
+  }
+
   /// The one that is open, or a new one: the body of a loop over steps, or what stands outside.
   std::uint32_t segmentOf(const Loop *steps) {
     if (rank.segments.empty() || steps != open) {
@@ -53,6 +69,8 @@ private:
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(entries.size()); }
 
+  const Plan &plan;
+  const Choice &choice;
   RankView &rank;
   std::vector<Entry> &entries;
   const Loop *open = nullptr;
@@ -76,7 +94,10 @@ struct End {
 
 } // namespace
 
-ActionTable::ActionTable(const Plan &plan) : source(plan) {
+ActionTable::ActionTable(const Plan &plan, const Choice &choice)
+    : source(plan), chosen(choice), stepMicrobatches(valuesOf(plan, Decision::Microbatches).empty()
+                                                         ? plan.data.microbatches
+                                                         : choice.of(Decision::Microbatches)) {
   const std::uint32_t ranks = plan.mesh.ranks();
   rankViews.reserve(ranks);
   std::size_t actions = 0;
@@ -110,7 +131,7 @@ void ActionTable::addRank(std::uint32_t rank) {
   view.program = programOf(source, rank);
   view.layout = layoutOf(source, rank);
   view.first = static_cast<std::uint32_t>(entries.size());
-  Unrolling(view, entries).run();
+  Unrolling(source, chosen, view, entries).run();
   view.end = static_cast<std::uint32_t>(entries.size());
   for (const LocalStage &local : view.program->stages)
     view.stages.push_back(firstStage[local.model] + local.stage);
@@ -122,7 +143,7 @@ void ActionTable::addRank(std::uint32_t rank) {
 
 void ActionTable::addSlots(RankView &rank) const {
   for (const Buffer &buffer : rank.layout->buffers) {
-    const std::uint32_t used = std::min(buffer.count, source.data.microbatches);
+    const std::uint32_t used = std::min(buffer.count, mostMicrobatchesOf(source));
     rank.slots.push_back({rank.slotCount, used});
     rank.slotCount += used;
   }

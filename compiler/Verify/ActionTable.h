@@ -7,7 +7,8 @@
 // An entry is one action of one rank, in dispatch order; the entries of all ranks stand behind each
 // other. A loop over steps stays a loop: its body stands here once and is a segment with its trips.
 // A loop over microbatches, in that body or outside, runs at most once per microbatch, so it is
-// unrolled here and no judge needs to know that it was one.
+// unrolled here and no judge needs to know that it was one. Of cases only those stand here that the
+// choice takes; no judge needs to know that there were others.
 //
 // A message never crosses the edge of an iteration of a loop over steps (C1), so the k-th send of a
 // channel meets the k-th receive of the same segment and iteration, and entries can be matched by
@@ -18,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "compiler/Verify/Choices.h"
 #include "runtime/Plan/Plan.h"
 
 namespace vime::verify {
@@ -60,6 +62,7 @@ struct RankView {
   std::vector<Piece> pieces;
   std::vector<Segment> segments;
   std::vector<std::uint32_t> stages; // of the plan, for each local stage
+  std::vector<std::uint32_t> quiet;  // entries behind which all lanes are drained, ascending
   std::vector<SlotRange> slots;      // of each buffer
   std::uint32_t slotCount = 0;
 };
@@ -93,9 +96,16 @@ struct StageView {
 class ActionTable {
 public:
   /// The plan must have passed `verifyIndicesInRange` and outlive the table.
-  explicit ActionTable(const plan::Plan &plan);
+  explicit ActionTable(const plan::Plan &plan, const Choice &choice = {});
 
   const plan::Plan &plan() const { return source; }
+  const Choice &choice() const { return chosen; }
+  /// Of a step.
+  std::uint32_t microbatches() const { return stepMicrobatches; }
+  /// Those that an action can be of.
+  std::uint32_t microbatchesOf(plan::Opcode opcode) const {
+    return plan::isEvaluation(opcode) ? source.evaluation.microbatches : stepMicrobatches;
+  }
   std::span<const RankView> ranks() const { return rankViews; }
   std::span<const LaneView> lanes() const { return laneViews; }
   std::span<const Channel> channels() const { return channelViews; }
@@ -144,6 +154,8 @@ private:
   bool sameSegments(const LaneView &one, const LaneView &other) const;
 
   const plan::Plan &source;
+  const Choice chosen;
+  const std::uint32_t stepMicrobatches;
   std::vector<Entry> entries;
   std::vector<std::uint32_t> byLane;
   std::vector<RankView> rankViews;

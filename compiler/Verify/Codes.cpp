@@ -14,6 +14,8 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::S1, 3,
                  "a stage runs the backward of a microbatch both whole and in two parts"},
     VerifierCode{Rule::S1, 4, "a stage that is not the last one computes a loss"},
+    VerifierCode{Rule::S1, 5,
+                 "a task is of a microbatch that the step, or the evaluation, has not"},
     VerifierCode{Rule::S1, 6,
                  "the coordinator does not decide, load and report exactly once a step"},
     VerifierCode{Rule::S1, 7, "the plan runs another number of steps than the job asks for"},
@@ -46,15 +48,19 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::S3, 12, "an action stands on a lane of another kind"},
     VerifierCode{Rule::S3, 13, "an action is for a stage that its rank does not hold"},
     VerifierCode{Rule::S3, 14, "an action is for a microbatch that the step does not have"},
-    VerifierCode{Rule::S3, 15, "an action is guarded or fused, which this version cannot judge"},
+    VerifierCode{Rule::S3, 15, "a transfer is fused, which this version cannot judge"},
     VerifierCode{Rule::S3, 16, "an action waits for a lane that its rank does not have"},
     VerifierCode{Rule::S3, 17, "an action has too few or too many operands"},
     VerifierCode{Rule::S3, 18, "an operand of an action is no buffer of its rank"},
+    VerifierCode{Rule::S3, 19,
+                 "a guard names no condition, or its action runs on another lane's thread"},
     VerifierCode{Rule::S3, 20, "a stage lives on several ranks"},
     VerifierCode{Rule::S3, 21, "a stage lives on no rank"},
     VerifierCode{Rule::S3, 22,
                  "a rank would refuse the plan: a buffer is smaller than its tasks need, or a "
                  "setting out of range"},
+
+    VerifierCode{Rule::S3, 23, "a decision, a condition or a case is none that a plan can have"},
 
     VerifierCode{Rule::S4, 1, "weight gradients of a stage do not add up in ascending microbatch"},
     VerifierCode{Rule::S4, 2,
@@ -74,6 +80,9 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::S4, 10,
                  "the weights of a stage are not initialised exactly once, before the first step"},
     VerifierCode{Rule::S4, 11, "weight gradients of a stage add up in different buffers"},
+    VerifierCode{Rule::S4, 12,
+                 "a stage skips its optimizer where another one does not, or for another reason "
+                 "than bad gradients"},
 
     VerifierCode{Rule::C1, 1, "a channel has more sends than receives, or fewer"},
     VerifierCode{Rule::C1, 2, "the two ends of a channel disagree about bytes or type"},
@@ -106,6 +115,23 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::C3, 6, "members of a group lay out the slots of what it moves differently"},
     VerifierCode{Rule::C3, 7, "members of a group hand over different things in one call"},
     VerifierCode{Rule::C3, 8, "a call is skipped by some members only"},
+
+    VerifierCode{Rule::C4, 1, "ranks exchange messages that no connect round connects"},
+    VerifierCode{Rule::C4, 2, "two ranks are connected twice"},
+
+    VerifierCode{Rule::D1, 1, "a guard, case or end of a loop asks for what has not arrived"},
+    VerifierCode{Rule::D1, 2,
+                 "a decision is read from a header that was changed and not sent again"},
+    VerifierCode{Rule::D2, 1, "the step header is written by more than the coordinator"},
+    VerifierCode{Rule::D2, 2, "ranks get the step header from different places"},
+    VerifierCode{Rule::D2, 3, "a condition holds always or never"},
+    VerifierCode{Rule::D3, 1, "a number of microbatches may be decided that no case is made for"},
+    VerifierCode{Rule::D3, 2, "the decisions can fall together in too many ways to be judged"},
+    VerifierCode{Rule::D4, 1, "a message is sent inside of a case and received outside"},
+    VerifierCode{Rule::D5, 1, "ranks have different cases"},
+    VerifierCode{Rule::D5, 2, "an action is guarded whose outputs others need"},
+    VerifierCode{Rule::D5, 3, "ranks end a loop on different conditions"},
+    VerifierCode{Rule::D6, 1, "gradients or losses are divided by another header's denominator"},
 
     VerifierCode{Rule::M1, 1, "an arena is larger than its buffers"},
     VerifierCode{Rule::M1, 2, "a buffer lies outside of its arena"},

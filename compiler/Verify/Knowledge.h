@@ -1,6 +1,6 @@
 // Knowledge: for each action of a rank, how far every lane is known to be finished when it starts.
 //
-//   LaneClocks<16> clocks(lanes);
+//   LaneClocks<16> clocks(rank);
 //   const Knowing now = clocks.start(entry, action);
 //   now.knows(lane, position) …
 //   clocks.finish(action);
@@ -9,7 +9,8 @@
 // waits for has finished. What those knew, it knows too. Nothing else orders two lanes: neither
 // times nor what a dispatcher happens to do. This is a vector clock with one component a lane; a
 // wait reaches back at most 1023 actions of a lane, so that many clocks of each lane are kept. A
-// wait that reaches before the start is satisfied and tells nothing.
+// wait that reaches before the start is satisfied and tells nothing. At the edges of cases all
+// lanes are drained: what starts behind them knows everything that was dispatched before.
 //
 // Loops: prologue, two iterations, what follows. That is enough for any number of them. An edge
 // between two actions of the body (next on the lane, or waits for) has its like in all later
@@ -42,15 +43,17 @@ template <std::size_t kWidth> class LaneClocks {
   using Clock = std::array<std::uint32_t, kWidth>;
 
 public:
-  explicit LaneClocks(std::size_t lanes)
-      : kept(std::make_unique_for_overwrite<Clock[]>(lanes * kKept)), count(lanes, 0) {}
+  explicit LaneClocks(const RankView &rank)
+      : kept(std::make_unique_for_overwrite<Clock[]>(rank.program->lanes.size() * kKept)),
+        count(rank.program->lanes.size(), 0), quiet(rank.quiet) {}
 
   /// What the action knows when it starts; valid until `finish`.
   Knowing start(std::uint32_t entry, const plan::Action &action) {
+    started = entry;
     const std::uint32_t before = count[action.lane];
     Clock &fresh = clock(action.lane, before + 1);
     if (before == 0)
-      fresh = Clock{};
+      fresh = drained;
     else
       fresh = clock(action.lane, before);
     for (const plan::Wait wait : action.waits)
@@ -63,6 +66,8 @@ public:
   void finish(const plan::Action &action) {
     const std::uint32_t position = ++count[action.lane];
     clock(action.lane, position)[action.lane] = position;
+    if (!quiet.empty() && std::binary_search(quiet.begin(), quiet.end(), started))
+      drain();
   }
 
   /// Dispatched on each lane.
@@ -74,6 +79,14 @@ private:
 
   Clock &clock(std::uint32_t lane, std::uint32_t position) {
     return kept[std::size_t{lane} * kKept + position % kKept];
+  }
+
+  void drain() {
+    for (std::size_t lane = 0; lane < count.size(); ++lane)
+      drained[lane] = count[lane];
+    for (std::size_t lane = 0; lane < count.size(); ++lane)
+      if (count[lane] != 0)
+        clock(static_cast<std::uint32_t>(lane), count[lane]) = drained;
   }
 
   void learn(Clock &fresh, std::uint32_t lane, std::uint32_t distance) {
@@ -89,6 +102,9 @@ private:
 
   std::unique_ptr<Clock[]> kept; // the latest clocks of each lane, after the action
   std::vector<std::uint32_t> count;
+  std::span<const std::uint32_t> quiet;
+  Clock drained{};           // what was dispatched at the latest edge of a case
+  std::uint32_t started = 0; // entry of the latest action
 };
 
 /// Calls `visit` with a width of clocks that holds all lanes of the rank.

@@ -73,7 +73,7 @@ public:
         overwritten(rank.slotCount, kNone), overwriter(rank.slotCount, kNone) {}
 
   template <std::size_t kWidth> void run() {
-    LaneClocks<kWidth> clocks(lanes);
+    LaneClocks<kWidth> clocks(rank);
     const AccessReader accesses(table, rank);
     forEachDispatched(rank, [&](std::uint32_t entry) {
       const Action &action = table.action(rank, entry);

@@ -48,7 +48,7 @@ public:
         laneCount(rank.program->lanes.size()), uses(rank.slotCount * laneCount, 0) {}
 
   template <std::size_t kWidth> void run() {
-    LaneClocks<kWidth> clocks(laneCount);
+    LaneClocks<kWidth> clocks(rank);
     for (const Segment &segment : rank.segments) {
       const std::vector<std::uint32_t> before = clocks.counts();
       firstIteration(segment, clocks);

@@ -17,6 +17,13 @@ void verifyDependencesHold(const ActionTable &table, Verdict &verdict);    // S2
 void verifyStagesPlaced(const ActionTable &table, Verdict &verdict);       // S3
 void verifyGradientsAndUpdate(const ActionTable &table, Verdict &verdict); // S4
 void verifyTransfersAgree(const ActionTable &table, Verdict &verdict);     // C1
+void verifyEdgesConnected(const ActionTable &table, Verdict &verdict);     // C4
+void verifyDecisionsArrive(const ActionTable &table, Verdict &verdict);    // D1
+void verifyDecisionsAgree(const ActionTable &table, Verdict &verdict);     // D2
+void verifyFamilyComplete(const ActionTable &table, Verdict &verdict);     // D3
+void verifyCasesQuiet(const ActionTable &table, Verdict &verdict);         // D4
+void verifyConditionsAgree(const ActionTable &table, Verdict &verdict);    // D5
+void verifyScalesUseHeader(const ActionTable &table, Verdict &verdict);    // D6
 void verifyClockIncreases(const ActionTable &table, Verdict &verdict);     // C2
 void verifyGroupsAgree(const ActionTable &table, Verdict &verdict);        // C3
 void verifyArenasFit(const ActionTable &table, Verdict &verdict);          // M1

@@ -1,7 +1,9 @@
 // S1: in a step each (stage, microbatch) runs one forward and one backward, or one input and one
 // weight gradient in its place; the last stage one loss. The coordinator decides, loads and reports
-// once a step, there are as many steps as the job asks for, and behind them each stage is exported
-// once, if at all.
+// once a step. A step that is followed by an evaluation runs one forward and, on the last stage,
+// one loss of each of its microbatches too, which is loaded and reported once; another one none.
+// There are as many steps as the job asks for, and behind them each stage is exported once, if at
+// all.
 //
 // A step is an iteration of a loop over steps, or all that stands outside of loops, if there are
 // tasks.
@@ -20,12 +22,15 @@ namespace {
 
 using namespace plan;
 
-enum Kind : std::uint8_t { kForward, kLoss, kBackward, kInput, kWeight };
-constexpr unsigned kWhole = 1u << kBackward, kSplit = 1u << kInput | 1u << kWeight;
-constexpr std::string_view kNames[] = {"forward", "loss", "backward", "backward_input",
-                                       "backward_weight"};
+enum Kind : std::uint8_t { kForward, kLoss, kBackward, kInput, kWeight, kEvaluate, kEvaluateLoss };
+constexpr unsigned kWhole = 1u << kBackward, kSplit = 1u << kInput | 1u << kWeight,
+                   kHeldOut = 1u << kEvaluate | 1u << kEvaluateLoss;
+constexpr std::string_view kNames[] = {
+    "forward",         "loss",     "backward",     "backward_input",
+    "backward_weight", "evaluate", "evaluate_loss"};
 
-constexpr std::array kOnce = {Opcode::Decide, Opcode::Load, Opcode::Report}; // a step
+constexpr std::array kOnce = {Opcode::Decide, Opcode::Load, Opcode::Report, // a step
+                              Opcode::LoadEvaluation, Opcode::ReportEvaluation};
 
 std::optional<Kind> kindOf(std::uint16_t opcode) {
   switch (static_cast<Opcode>(opcode)) {
@@ -39,6 +44,10 @@ std::optional<Kind> kindOf(std::uint16_t opcode) {
     return kInput;
   case Opcode::BackwardWeight:
     return kWeight;
+  case Opcode::Evaluate:
+    return kEvaluate;
+  case Opcode::EvaluateLoss:
+    return kEvaluateLoss;
   default:
     return std::nullopt;
   }
@@ -48,7 +57,10 @@ std::optional<Kind> kindOf(std::uint16_t opcode) {
 class Step {
 public:
   Step(const ActionTable &table, Verdict &verdict)
-      : table(table), verdict(verdict), microbatches(table.plan().data.microbatches) {}
+      : table(table), verdict(verdict), microbatches(table.microbatches()),
+        evaluated(table.choice().of(Decision::Evaluate) != 0 ? table.plan().evaluation.microbatches
+                                                             : 0),
+        cells(std::max(microbatches, table.plan().evaluation.microbatches)) {}
 
   void add(const RankView &rank, std::uint32_t begin, std::uint32_t end) {
     for (std::uint32_t entry = begin; entry < end; ++entry) {
@@ -65,33 +77,44 @@ public:
     if (tasks == 0)
       return false;
     for (std::uint32_t stage = 0; stage < table.stages().size(); ++stage)
-      for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch)
-        if (!complete(stage, microbatch, where))
+      for (std::uint32_t microbatch = 0; microbatch < cells; ++microbatch)
+        if (!complete(stage, microbatch, where) || !completeHeldOut(stage, microbatch, where))
           break; // what follows in this stage would only repeat it
     for (std::size_t index = 0; index < kOnce.size(); ++index)
-      if (once[index] != 1)
+      if (const std::uint32_t wanted = isEvaluation(kOnce[index]) && evaluated == 0 ? 0 : 1;
+          once[index] != wanted)
         verdict.error(Rule::S1, 6,
-                      fmt::format("`{}` runs {} {}, not once",
-                                  signatureOf(code(kOnce[index]))->name, times(once[index]),
-                                  where));
+                      fmt::format("`{}` runs {} {}, not {}", signatureOf(code(kOnce[index]))->name,
+                                  times(once[index]), where, wanted == 1 ? "once" : "at all"));
     return true;
   }
 
 private:
   std::uint8_t &ran(std::uint32_t stage, std::uint32_t microbatch) {
-    return bits[std::size_t{stage} * microbatches + microbatch];
+    return bits[std::size_t{stage} * cells + microbatch];
   }
 
   void task(const RankView &rank, std::uint32_t entry, Kind kind) {
     if (tasks++ == 0)
-      bits.assign(table.stages().size() * microbatches, 0);
+      bits.assign(table.stages().size() * cells, 0);
     const std::uint32_t stage = rank.stages[table.action(rank, entry).stage],
                         microbatch = table.microbatch(rank, entry);
+    if (microbatch >= (kind >= kEvaluate ? evaluated : microbatches))
+      return superfluous(rank, entry);
     const auto bit = static_cast<std::uint8_t>(1u << kind);
     std::uint8_t &known = ran(stage, microbatch);
     if ((known & bit) != 0)
       repeated(rank, entry, kind);
     known |= bit;
+  }
+
+  void superfluous(const RankView &rank, std::uint32_t entry) {
+    const ActionPlace place = placeOf(table, rank, entry);
+    verdict.to(verdict.error(Rule::S1, 5, place,
+                             fmt::format("{} runs in a step of {} microbatches, followed by an "
+                                         "evaluation of {}",
+                                         verdict.words(place), microbatches, evaluated)),
+               place);
   }
 
   void repeated(const RankView &rank, std::uint32_t entry, Kind kind) {
@@ -105,10 +128,27 @@ private:
   }
 
   bool complete(std::uint32_t stage, std::uint32_t microbatch, const std::string &where) {
-    const unsigned known = ran(stage, microbatch);
+    if (microbatch >= microbatches)
+      return true;
+    const unsigned known = ran(stage, microbatch) & ~kHeldOut;
     const unsigned needed = 1u << kForward | (table.stages()[stage].isLast ? 1u << kLoss : 0u);
     return known == (needed | kWhole) || known == (needed | kSplit) ||
            incomplete(stage, microbatch, known, where);
+  }
+
+  bool completeHeldOut(std::uint32_t stage, std::uint32_t microbatch, const std::string &where) {
+    if (microbatch >= evaluated)
+      return true;
+    const StageView &view = table.stages()[stage];
+    const unsigned known = ran(stage, microbatch) & kHeldOut;
+    if (known == (view.isLast ? kHeldOut : 1u << kEvaluate))
+      return true;
+    const std::string subject = fmt::format("stage {}, microbatch {}", view.stage, microbatch);
+    if ((known & 1u << kEvaluate) == 0)
+      return missing("evaluate", subject, where);
+    return view.isLast ? missing("evaluate_loss", subject, where)
+                       : fault(4, fmt::format("{} runs a loss {}, but is not the last stage",
+                                              subject, where));
   }
 
   bool incomplete(std::uint32_t stage, std::uint32_t microbatch, unsigned known,
@@ -139,7 +179,8 @@ private:
 
   const ActionTable &table;
   Verdict &verdict;
-  std::uint32_t microbatches;
+  std::uint32_t microbatches, evaluated; // of the step, and of what follows it
+  std::uint32_t cells;                   // of each stage in `bits`
   std::array<std::uint32_t, kOnce.size()> once{};
   std::uint64_t tasks = 0;
   std::vector<std::uint8_t> bits;
@@ -241,15 +282,15 @@ void judgeExports(const ActionTable &table, Verdict &verdict) {
 } // namespace
 
 void verifyTasksComplete(const ActionTable &table, Verdict &verdict) {
-  if (verdict.count(Rule::S3) != 0)
+  if (verdict.count(Rule::S3) + verdict.count(Rule::D3) != 0)
     return; // a stage without a rank, or with two
   // A stage and microbatch needs two tasks at least; said here, so that a plan of a few bytes
   // cannot ask for a large table.
-  const std::uint64_t pairs = std::uint64_t{table.plan().data.microbatches} * table.stages().size();
+  const std::uint64_t pairs = std::uint64_t{table.microbatches()} * table.stages().size();
   if (pairs * 2 > table.size()) {
     verdict.error(Rule::S1, 1,
                   fmt::format("{} stages with {} microbatches cannot run in {} actions",
-                              table.stages().size(), table.plan().data.microbatches, table.size()));
+                              table.stages().size(), table.microbatches(), table.size()));
     return;
   }
   std::uint64_t steps = judgeSteps(table, kNone, verdict);

@@ -30,6 +30,7 @@ constexpr auto Sum = OfStep::Sum;
 
 using Writers = std::array<std::string_view, 3>;
 constexpr Writers kHeader{"decide.header"}, kSegments{"load.segments"}, kOutput{"forward.output"};
+constexpr Writers kHeldOut{"load_evaluation.header"};
 constexpr Writers kWeights{"initialize.weights", "optimize.weights"};
 constexpr Writers kMoments{"initialize.moments", "optimize.moments"};
 constexpr Writers kGradient{"backward.input_gradient", "backward_input.input_gradient"};
@@ -91,7 +92,27 @@ constexpr Row kRows[] = {
     {"report", "scalars", {"clip.scalars"}},
     {"report", "all_stats", kAllStats},
     {"gather", "source", kStats},
-    {"export_shard", "weights", {"optimize.weights"}, Same, NoMicrobatch, AnyStep},
+    {"export_shard", "weights", kWeights, Same, NoMicrobatch, AnyStep},
+
+    {"evaluate", "header", kHeldOut},
+    {"evaluate", "segments", {"load_evaluation.segments"}},
+    {"evaluate",
+     "input",
+     {"evaluate.output"},
+     Before,
+     SameMicrobatch,
+     This,
+     "first",
+     "load_evaluation.tokens"},
+    {"evaluate", "weights", kWeights, Same, NoMicrobatch, AnyStep},
+    {"evaluate_loss", "header", kHeldOut},
+    {"evaluate_loss", "segments", {"load_evaluation.segments"}},
+    {"evaluate_loss", "labels", {"load_evaluation.labels"}},
+    {"evaluate_loss", "stash", {"evaluate.stash"}, Same, SameMicrobatch},
+    {"load_evaluation", "header", kHeader},
+    {"report_evaluation", "header", kHeldOut},
+    {"report_evaluation", "losses", {"evaluate_loss.losses"}, Any, EachSlot},
+
     {"export_commit", "all_stats", kAllStats},
 };
 

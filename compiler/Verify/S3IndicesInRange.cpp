@@ -8,6 +8,7 @@
 
 #include "compiler/Verify/Accesses.h"
 #include "compiler/Verify/Rules.h"
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
 #include "runtime/Plan/Names.h"
@@ -153,13 +154,51 @@ private:
     }
     for (const Loop &loop : program.loops)
       clock(rank, loop);
-    require(program.cases.empty(), 15, "cases cannot be judged by this version");
+    if (sound)
+      cases(rank, program);
     if (sound)
       for (const Stretch &stretch : stretchesOf(program))
-        require(stretch.trips <= plan.data.microbatches, 8,
+        require(stretch.trips <= mostMicrobatchesOf(plan), 8,
                 "loop {} of rank {} runs {} times in a step of {} microbatches",
-                stretch.loop ? stretch.loop->id : 0, rank, stretch.trips, plan.data.microbatches);
+                stretch.loop ? stretch.loop->id : 0, rank, stretch.trips, mostMicrobatchesOf(plan));
     return sound;
+  }
+
+  std::uint32_t microbatchesOf(const Signature &signature) const {
+    if (signature.family == Family::Transfer)
+      return mostMicrobatchesOf(plan);
+    return isEvaluation(signature.opcode) ? plan.evaluation.microbatches : plan.data.microbatches;
+  }
+
+  bool decisions() {
+    for (const auto &[decision, values] : plan.decisions)
+      require(isEnumerator(decision) && !values.empty() &&
+                  (decision != Decision::Microbatches ||
+                   (values.front() >= 1 && values.back() <= plan.data.microbatches)),
+              23, "decision {} has no values, or a step that has none",
+              static_cast<unsigned>(decision));
+    for (const Condition &condition : plan.conditions)
+      require(isEnumerator(condition.decision) && isEnumerator(condition.comparison) &&
+                  !valuesOf(plan, condition.decision).empty(),
+              23, "a condition is about decision {}, which the plan does not make",
+              static_cast<unsigned>(condition.decision));
+    require(plan.evaluation.microbatches <= kMaxMicrobatches, 4,
+            "an evaluation has {} microbatches, more than {}", plan.evaluation.microbatches,
+            kMaxMicrobatches);
+    return sound;
+  }
+
+  void cases(std::uint32_t rank, const Program &program) {
+    if (const auto misfit = findCaseMisfit(program))
+      fail(23, fmt::format("case {} of rank {} {}", misfit->index, rank, misfit->problem));
+    for (const Case &one : program.cases)
+      require(one.condition != 0 && one.condition <= plan.conditions.size(), 23,
+              "a case of rank {} has condition {} of {}", rank, one.condition,
+              plan.conditions.size());
+    for (const Loop &loop : program.loops)
+      require(loop.until <= plan.conditions.size(), 23,
+              "loop {} of rank {} ends on condition {} of {}", loop.id, rank, loop.until,
+              plan.conditions.size());
   }
 
   /// C2 adds times up, of nested loops too; none may leave 60 bits.
@@ -188,7 +227,7 @@ private:
     for (const Buffer &buffer : plan.layouts[plan.layoutOf[rank]].buffers) {
       require(isEnumerator(buffer.kind) && isEnumerator(buffer.tier) && buffer.count >= 1, 10,
               "a buffer of rank {} has no known kind or no slots", rank);
-      count += std::min(buffer.count, plan.data.microbatches);
+      count += std::min(buffer.count, mostMicrobatchesOf(plan));
     }
     return require(count <= kMaxSlots, 10, "the buffers of rank {} have {} slots, more than {}",
                    rank, count, kMaxSlots) &&
@@ -227,13 +266,16 @@ private:
                               action.stage, program.stages.size()));
     if (std::uint64_t{action.microbatch} +
             std::uint64_t{action.step} * lastIteration(program, index) >=
-        plan.data.microbatches)
+        microbatchesOf(*signature))
       return fail(14, rank, index,
                   fmt::format("{} is for microbatch {} of a step with {}", signature->name,
-                              action.microbatch, plan.data.microbatches));
-    if (action.guard != 0 || (action.flags & (kGroupBegin | kGroupEnd)) != 0)
-      return fail(15, rank, index,
-                  "guarded actions and fused transfers cannot be judged by this version");
+                              action.microbatch, microbatchesOf(*signature)));
+    if ((action.flags & (kGroupBegin | kGroupEnd)) != 0)
+      return fail(15, rank, index, "fused transfers cannot be judged by this version");
+    if (action.guard > plan.conditions.size() ||
+        (action.guard != 0 && !runsOnDispatcher(signature->lane)))
+      return fail(19, rank, index,
+                  fmt::format("{} has a guard that it cannot have", signature->name));
     for (const Wait &wait : action.waits)
       if (!wait.empty() &&
           (wait.distance() == 0 || wait.lane() >= static_cast<int>(program.lanes.size())))

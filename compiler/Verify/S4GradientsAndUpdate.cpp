@@ -8,6 +8,7 @@
 
 #include "compiler/Verify/Accesses.h"
 #include "compiler/Verify/Rules.h"
+#include "runtime/Plan/Decisions.h"
 
 namespace vime::verify {
 namespace {
@@ -58,6 +59,7 @@ private:
     case Opcode::Clip:
       return clip(entry);
     case Opcode::Optimize:
+      guard(entry, action);
       if (clipped == kNone)
         fault(9, entry, stages[action.stage].last, "runs before `clip` of the same step");
       return advance(entry, action, Phase::Squared, Phase::Updated, 9, "runs the optimizer");
@@ -113,6 +115,20 @@ private:
       fault(number, entry, stage.last, fmt::format("{} before there are any", what));
     stage.phase = std::max(stage.phase, after);
     stage.last = entry;
+  }
+
+  /// A step may be skipped as a whole, if its gradients are bad: by all stages or by none.
+  void guard(std::uint32_t entry, const Action &action) {
+    if (action.guard != 0 && !isNotBad(table.plan().conditions[action.guard - 1]))
+      fault(12, entry, kNone, "is guarded by something else than bad gradients");
+    else if (optimized != kNone && guarded != (action.guard != 0))
+      fault(12, entry, optimized, "is guarded otherwise than that of another stage");
+    guarded = action.guard != 0;
+    optimized = entry;
+  }
+
+  static bool isNotBad(const Condition &condition) {
+    return condition.decision == Decision::Bad && !holds(condition, 1) && holds(condition, 0);
   }
 
   static std::string_view nextOf(Phase phase) {
@@ -177,6 +193,8 @@ private:
   Verdict &verdict;
   std::vector<StageState> stages;
   std::uint32_t gathered = kNone, clipped = kNone;
+  std::uint32_t optimized = kNone; // entry of the latest `optimize`
+  bool guarded = false;            // that one
   bool used = false;
 };
 

@@ -13,10 +13,12 @@ Finding &Verdict::error(Rule rule, int number, std::string message) {
     return known.rule == rule && known.number == number;
   });
   if (counter == counters.end())
-    counter = counters.insert(counters.end(), {rule, number, 0, nullptr});
+    counter = counters.insert(counters.end(), {rule, number, 0, nullptr, nullptr});
   if (++counter->found > kShown)
     return unseen = Finding();
   counter->last = &findings.error(rule, number, std::move(message));
+  if (!counter->first)
+    counter->first = counter->last;
   return *counter->last;
 }
 
@@ -67,6 +69,11 @@ std::size_t Verdict::count(Rule rule) const {
   for (const Counter &counter : counters)
     sum += counter.rule == rule ? counter.found : 0;
   return sum;
+}
+
+void Verdict::noteAll(const std::string &note) {
+  for (const Counter &counter : counters)
+    counter.first->note(note);
 }
 
 void Verdict::close() {

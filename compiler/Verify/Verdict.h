@@ -34,6 +34,8 @@ public:
   /// Findings of this rule, shown or not.
   std::size_t count(Rule rule) const;
   bool any() const { return !counters.empty(); }
+  /// Adds a note to the first finding of each code.
+  void noteAll(const std::string &note);
   /// Says on the last finding of each code how many more there were.
   void close();
 
@@ -42,7 +44,7 @@ private:
     Rule rule;
     int number;
     std::size_t found;
-    Finding *last;
+    Finding *first, *last;
   };
   void findOrigin(Finding &finding, ActionPlace place) const;
 

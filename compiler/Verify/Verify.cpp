@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include <fmt/format.h>
+
 #include "compiler/Verify/Rules.h"
 #include "runtime/Plan/CheckPlan.h"
 
@@ -31,6 +33,19 @@ std::span<const ProvedRule> provedRules() {
                  "no rank waits for itself",
                  verifyClockIncreases},
       ProvedRule{Rule::C3, "every member of a group makes every call alike", verifyGroupsAgree},
+      ProvedRule{Rule::C4, "every pair of ranks that exchanges messages is connected once before",
+                 verifyEdgesConnected},
+      ProvedRule{Rule::D1, "a decision is received before its first use, on every path",
+                 verifyDecisionsArrive},
+      ProvedRule{Rule::D2, "every rank gets the same value of a decision, from where it is made",
+                 verifyDecisionsAgree},
+      ProvedRule{Rule::D3, "all rules hold for every number of microbatches that may be decided",
+                 verifyFamilyComplete},
+      ProvedRule{Rule::D4, "a case starts and ends quiet", verifyCasesQuiet},
+      ProvedRule{Rule::D5, "what has counterparts is skipped on all of them or on none",
+                 verifyConditionsAgree},
+      ProvedRule{Rule::D6, "gradients and losses are divided by the step's own denominator",
+                 verifyScalesUseHeader},
       ProvedRule{Rule::M1, "arenas hold exactly their buffers and stay under the limit",
                  verifyArenasFit},
       ProvedRule{Rule::M2, "buffers that share bytes are used one after the other",
@@ -43,12 +58,31 @@ std::span<const ProvedRule> provedRules() {
   return kRules;
 }
 
+namespace {
+
+/// Every choice by itself; behind the first that breaks a rule the others would only repeat it.
+void judgeAll(const plan::Plan &plan, Verdict &verdict) {
+  const std::vector<Choice> choices = choicesOf(plan);
+  if (choices.size() > kMaxChoices)
+    verdict.error(Rule::D3, 2,
+                  fmt::format("the decisions can fall together in more than {} ways", kMaxChoices));
+  for (const Choice &choice : choices) {
+    if (verdict.any())
+      return;
+    const ActionTable table(plan, choice);
+    for (const ProvedRule &proved : provedRules())
+      proved.judge(table, verdict);
+    if (choices.size() > 1)
+      verdict.noteAll("in a step with " + describe(plan, choice));
+  }
+}
+
+} // namespace
+
 void verifyPlan(const plan::Plan &plan, Findings &findings, const std::string &jobFile) {
   Verdict verdict(plan, findings, jobFile);
   if (verifyIndicesInRange(plan, verdict)) {
-    const ActionTable table(plan);
-    for (const ProvedRule &proved : provedRules())
-      proved.judge(table, verdict);
+    judgeAll(plan, verdict);
     if (const Status status = verdict.any() ? Status() : plan::checkPlan(plan); !status.ok())
       verdict.error(Rule::S3, 22,
                     status.message()); // sizes that tasks need, and all else that a rank looks at

@@ -1,10 +1,11 @@
-// The order a plan runs, read back from its actions; drawn by the same notation as orders that
-// never were a plan.
+// The order a plan runs in a whole step, read back from its actions; drawn by the same notation as
+// orders that never were a plan.
 #include "compiler/View/PlanText.h"
 
 #include <algorithm>
 #include <optional>
 
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
 #include "schedules/Notation.h"
@@ -29,9 +30,20 @@ std::optional<TaskKind> taskOf(std::uint16_t opcode) {
   }
 }
 
-std::vector<Task> rowOf(const Program &program) {
+/// Whether it runs in a whole step.
+bool isOfWholeStep(const Plan &plan, const Stretch &stretch) {
+  if (!stretch.within || stretch.within->condition == 0 ||
+      stretch.within->condition > plan.conditions.size())
+    return true;
+  const Condition &condition = plan.conditions[stretch.within->condition - 1];
+  return condition.decision != Decision::Microbatches || holds(condition, plan.data.microbatches);
+}
+
+std::vector<Task> rowOf(const Plan &plan, const Program &program) {
   std::vector<Task> row;
-  for (const Stretch &stretch : stretchesOf(program))
+  for (const Stretch &stretch : stretchesOf(program)) {
+    if (!isOfWholeStep(plan, stretch))
+      continue;
     for (std::uint32_t iteration = 0; iteration < stretch.trips; ++iteration)
       for (std::uint32_t index = stretch.begin; index < stretch.end; ++index) {
         const Action &action = program.actions[index];
@@ -39,6 +51,7 @@ std::vector<Task> rowOf(const Program &program) {
           row.push_back({*kind, static_cast<int>(program.stages[action.stage].stage),
                          static_cast<int>(action.microbatch + iteration * action.step)});
       }
+  }
   return row;
 }
 
@@ -54,7 +67,7 @@ Schedule orderOf(const Plan &plan) {
     const Program &program = *programOf(plan, rank);
     for (const LocalStage &local : program.stages)
       order.placement[local.stage] = static_cast<int>(rank);
-    order.rows.push_back(rowOf(program));
+    order.rows.push_back(rowOf(plan, program));
   }
   return order;
 }

@@ -8,6 +8,7 @@
 
 #include "compiler/View/Quote.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Names.h"
 #include "runtime/Plan/PlanFile.h"
 
 namespace vime {
@@ -66,6 +67,19 @@ void appendTable(const Plan &plan, std::string &text) {
 
 std::uint64_t largestDigits(double value) { return value < 10 ? 2 : value < 100 ? 1 : 0; }
 
+/// `microbatches 6 or 8, evaluate`: what may differ from step to step; that any step may be skipped
+/// goes without saying.
+std::string variedText(const Plan &plan) {
+  std::vector<std::string> parts;
+  for (const auto &[decision, values] : plan.decisions)
+    if (decision != Decision::Bad)
+      parts.push_back(std::string(wordOf(decision)) +
+                      (decision == Decision::Microbatches
+                           ? fmt::format(" {}", fmt::join(values, " or "))
+                           : ""));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 } // namespace
 
 std::string bytesInWords(std::uint64_t bytes) {
@@ -90,6 +104,8 @@ std::string planSummary(const Plan &plan, std::span<const std::string_view> prov
   text += fmt::format("schedule  {} on {}, {} of {} tokens\n", plan.schedule,
                       amount(plan.mesh.ranks(), "rank"), amount(data.microbatches, "microbatch"),
                       std::uint64_t(data.samples) * data.sequence);
+  if (const std::string varied = variedText(plan); !varied.empty())
+    text += fmt::format("varies    {}\n", varied);
   text += fmt::format("run       {}{}\n", amount(plan.run.steps, "step"),
                       plan.run.exportTo.empty() ? "" : ", then export to " + plan.run.exportTo);
   text += fmt::format("bubble    {:.1f} % at unit costs (step {} units, at most {} on a rank)\n",

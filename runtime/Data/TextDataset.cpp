@@ -1,5 +1,6 @@
 #include "runtime/Data/TextDataset.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -110,22 +111,53 @@ StatusOr<TextDataset> TextDataset::open(const std::string &path, BatchShape shap
   return open(path, shape, seed);
 }
 
+TextDataset::Batch TextDataset::batchOf(std::uint64_t step) const {
+  const std::uint64_t whole = std::uint64_t(shape.samples) * shape.microbatches;
+  if (shape.tail == plan::Tail::Join)
+    return {step * whole, whole};
+  const bool isShort = shape.tail == plan::Tail::Short && windowCount % whole != 0;
+  const std::uint64_t steps = windowCount / whole + (isShort ? 1 : 0); // of an epoch
+  const std::uint64_t first = step % steps * whole;                    // in the epoch
+  return {step / steps * windowCount + first, std::min(whole, windowCount - first)};
+}
+
+std::uint32_t TextDataset::samplesOf(const Batch &batch, std::uint32_t microbatch) const {
+  const std::uint64_t before = std::uint64_t(microbatch) * shape.samples;
+  return before >= batch.count ? 0
+                               : static_cast<std::uint32_t>(
+                                     std::min<std::uint64_t>(shape.samples, batch.count - before));
+}
+
+std::uint32_t TextDataset::microbatchesOf(std::uint64_t step) const {
+  return static_cast<std::uint32_t>((batchOf(step).count + shape.samples - 1) / shape.samples);
+}
+
+std::uint32_t TextDataset::tokensOf(std::uint64_t step, std::uint32_t microbatch) const {
+  return microbatch < shape.microbatches ? samplesOf(batchOf(step), microbatch) * shape.sequence
+                                         : 0;
+}
+
 Status TextDataset::fill(std::uint64_t step, std::uint32_t microbatch, std::int32_t *tokens,
                          std::int32_t *labels, std::int32_t *segments) const {
   if (Status status = mapping->unchanged(); !status.ok())
     return status;
-  const std::uint64_t first = (step * shape.microbatches + microbatch) * shape.samples;
+  const Batch batch = batchOf(step);
+  const std::uint64_t first = batch.first + std::uint64_t(microbatch) * shape.samples;
+  const std::uint32_t samples = samplesOf(batch, microbatch);
   segments[0] = 0;
   for (std::uint32_t place = 0; place < shape.samples; ++place) {
-    const std::uint64_t sample = first + place;
+    segments[place + 1] = segments[place];
+    if (place >= samples)
+      continue;
+    const std::uint64_t sample = first + place, inEpoch = sample % windowCount;
     const Permutation order(windowCount, seed, sample / windowCount);
-    const std::byte *window =
-        mapping->data + order(sample % windowCount) * (std::uint64_t(shape.sequence) + 1);
+    const std::byte *window = mapping->data + (shape.shuffled ? order(inEpoch) : inEpoch) *
+                                                  (std::uint64_t(shape.sequence) + 1);
     for (std::uint32_t token = 0; token < shape.sequence; ++token) {
       *tokens++ = std::int32_t(window[token]);
       *labels++ = std::int32_t(window[token + 1]);
     }
-    segments[place + 1] = segments[place] + std::int32_t(shape.sequence);
+    segments[place + 1] += std::int32_t(shape.sequence);
   }
   return Status();
 }

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Names.h"
 #include "runtime/Transport/Ends.h"
 
 namespace vime {
@@ -44,36 +46,91 @@ Executor::Executor(RankState &state, ResolvedProgram resolved, Sleeper &sleeper,
 
 Status Executor::run() {
   state.counters.since = Clock::now();
-  nextLoop = 0;
+  nextLoop = nextCase = 0;
   if (Status status = runBody(0, static_cast<std::uint32_t>(program.instructions.size()));
       !status.ok())
     return status;
-  return drain();
+  return drain("at the end of its program");
 }
 
 Status Executor::runBody(std::uint32_t begin, std::uint32_t end) {
   const std::vector<plan::Loop> &loops = state.program.loops;
-  while (nextLoop < loops.size() && loops[nextLoop].begin < end) {
-    const plan::Loop &loop = loops[nextLoop];
-    if (Status status = runRange(begin, loop.begin); !status.ok())
+  const std::vector<plan::Case> &cases = state.program.cases;
+  for (;;) {
+    const bool meetsCase = nextCase < cases.size() && cases[nextCase].begin < end;
+    const bool meetsLoop = nextLoop < loops.size() && loops[nextLoop].begin < end;
+    if (!meetsCase && !meetsLoop)
+      return runRange(begin, end);
+    const bool isCase = meetsCase && (!meetsLoop || caseComesFirst());
+    const std::uint32_t first = isCase ? cases[nextCase].begin : loops[nextLoop].begin;
+    const std::uint32_t behind = isCase ? cases[nextCase].end : loops[nextLoop].end;
+    if (Status status = runRange(begin, first); !status.ok())
       return status;
-    if (Status status = runLoop(nextLoop); !status.ok())
+    if (Status status = isCase ? runCase(nextCase) : runLoop(nextLoop); !status.ok())
       return status;
-    begin = loop.end;
+    begin = behind;
   }
-  return runRange(begin, end);
+}
+
+/// Of the same actions the loop over steps comes first.
+bool Executor::caseComesFirst() const {
+  const plan::Case &one = state.program.cases[nextCase];
+  const plan::Loop &loop = state.program.loops[nextLoop];
+  if (one.begin != loop.begin)
+    return one.begin < loop.begin;
+  return one.end > loop.end || (one.end == loop.end && depth != 0);
 }
 
 Status Executor::runLoop(std::size_t index) {
   const plan::Loop &loop = state.program.loops[index];
+  const std::size_t firstCase = nextCase;
   around[depth++] = iteration;
-  for (iteration = 0; iteration < loop.trips; ++iteration) {
+  bool ends = false;
+  for (iteration = 0; iteration < loop.trips && !ends; ++iteration) {
     nextLoop = index + 1;
+    nextCase = firstCase;
     if (Status status = runBody(loop.begin, loop.end); !status.ok())
       return status;
+    if (loop.until == 0)
+      continue;
+    const StatusOr<bool> stops = holds(loop.until);
+    if (!stops.ok())
+      return stops.status();
+    ends = *stops;
   }
   iteration = around[--depth];
-  return Status();
+  return loop.until == 0 ? Status() : drain("at the end of its steps");
+}
+
+/// D4: nothing is under way at either edge.
+Status Executor::runCase(std::size_t index) {
+  const plan::Case &one = state.program.cases[index];
+  nextCase = index + 1;
+  if (Status status = drain("in front of a case"); !status.ok())
+    return status;
+  const StatusOr<bool> runs = holds(one.condition);
+  if (!runs.ok())
+    return runs.status();
+  if (*runs)
+    if (Status status = runBody(one.begin, one.end); !status.ok())
+      return status;
+  while (nextLoop < state.program.loops.size() && state.program.loops[nextLoop].begin < one.end)
+    ++nextLoop; // of what was skipped
+  return drain("behind a case");
+}
+
+StatusOr<bool> Executor::holds(std::uint8_t entry) const {
+  const plan::Condition &condition = state.plan.conditions[entry - 1];
+  const std::uint32_t value = condition.decision == plan::Decision::Bad
+                                  ? static_cast<std::uint32_t>(state.scalars->bad)
+                                  : plan::decided(*state.header, condition.decision);
+  const auto values = plan::valuesOf(state.plan, condition.decision);
+  if (std::find(values.begin(), values.end(), value) == values.end()) // D2
+    return explain(Status(StatusCode::Unacceptable,
+                          fmt::format("`{}` was decided to be {}, for which the plan is not made",
+                                      plan::wordOf(condition.decision), value)),
+                   "at a decision");
+  return plan::holds(condition, value);
 }
 
 Status Executor::runRange(std::uint32_t begin, std::uint32_t end) {
@@ -86,8 +143,17 @@ Status Executor::runRange(std::uint32_t begin, std::uint32_t end) {
 Status Executor::dispatch(const Instruction &instruction) {
   if (Status status = awaitAll(instruction); !status.ok())
     return explain(std::move(status), instruction, "waiting to start");
-  const std::uint32_t microbatch = instruction.moves ? move(instruction) : instruction.microbatch;
   LaneState &lane = lanes[instruction.lane];
+  if (instruction.guard != 0) {
+    const StatusOr<bool> runs = holds(instruction.guard);
+    if (!runs.ok())
+      return runs.status();
+    if (!*runs) {
+      ++lane.dispatched; // of a lane of the dispatcher's own
+      return Status();
+    }
+  }
+  const std::uint32_t microbatch = instruction.moves ? move(instruction) : instruction.microbatch;
   ++state.counters.actions;
   if (!isEmptyMicrobatch(instruction, microbatch))
     if (Status status = perform(instruction); !status.ok())
@@ -145,11 +211,11 @@ Status Executor::awaitLane(std::uint32_t index, std::uint64_t count) {
                                                                                      : stopped();
 }
 
-Status Executor::drain() {
+Status Executor::drain(const char *where) {
   for (std::uint32_t index = 0; index < lanes.size(); ++index)
     if (lanes[index].finished)
       if (Status status = awaitLane(index, lanes[index].dispatched); !status.ok())
-        return explain(std::move(status), "at the end of its program");
+        return explain(std::move(status), where);
   return Status();
 }
 

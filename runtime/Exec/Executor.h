@@ -47,14 +47,17 @@ private:
   };
 
   Status runBody(std::uint32_t begin, std::uint32_t end);
+  bool caseComesFirst() const;
   Status runLoop(std::size_t index);
+  Status runCase(std::size_t index);
   Status runRange(std::uint32_t begin, std::uint32_t end);
   Status dispatch(const Instruction &instruction);
+  StatusOr<bool> holds(std::uint8_t entry) const;
   Status perform(const Instruction &instruction);
   Status performTimed(const Instruction &instruction);
   Status awaitAll(const Instruction &instruction);
   Status awaitLane(std::uint32_t lane, std::uint64_t count);
-  Status drain();
+  Status drain(const char *where);
   bool isEmptyMicrobatch(const Instruction &instruction, std::uint32_t microbatch) const;
   std::uint32_t move(const Instruction &instruction);
   Status explain(Status status, const Instruction &instruction, const char *relation) const;
@@ -66,6 +69,7 @@ private:
   Sleeper &sleeper;
   std::vector<LaneState> lanes;
   std::size_t nextLoop = 0;    // the first one at or behind the present action
+  std::size_t nextCase = 0;    // the same
   std::uint32_t iteration = 0; // of the innermost loop around the present action
   std::array<std::uint32_t, plan::kMaxLoopDepth> around{}; // `iteration` outside of each open loop
   std::size_t depth = 0;                                   // open loops

@@ -32,6 +32,7 @@ struct Instruction {
   std::uint16_t immediate = 0;
   std::uint8_t lane = 0;
   std::uint8_t flags = 0; // plan::ActionFlag
+  std::uint8_t guard = 0; // plan::Action::guard
   bool timed = false;     // counts as busy compute time
   bool moves = false;     // its microbatch advances with the loop: addresses change
 };

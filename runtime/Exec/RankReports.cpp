@@ -9,7 +9,7 @@
 namespace vime {
 namespace {
 
-enum Kind : std::uint32_t { Connected, Step, Exported, Ended };
+enum Kind : std::uint32_t { Connected, Step, Evaluated, Exported, Ended };
 
 struct Head {
   std::uint32_t kind;
@@ -39,6 +39,12 @@ void ReportWriter::stepFinished(const StepRecord &record, std::span<const plan::
   for (const plan::RankStats &rank : ranks)
     append(bytes, rank);
   write(Step, bytes);
+}
+
+void ReportWriter::evaluated(const EvaluationRecord &record) {
+  std::vector<std::byte> bytes;
+  append(bytes, record);
+  write(Evaluated, bytes);
 }
 
 void ReportWriter::ended(const Status &status) {
@@ -94,6 +100,8 @@ void ReportReader::handle(std::uint32_t kind, std::span<const std::byte> bytes) 
           valueAt<plan::RankStats>(bytes, sizeof(StepRecord) + rank * sizeof(plan::RankStats));
     observer.stepFinished(valueAt<StepRecord>(bytes, 0), ranks);
   }
+  if (kind == Evaluated)
+    observer.evaluated(valueAt<EvaluationRecord>(bytes, 0));
   if (kind == Ended) {
     isEnded = true;
     const auto code = valueAt<StatusCode>(bytes, 0);

@@ -20,6 +20,7 @@ public:
   explicit ReportWriter(int pipe) : pipe(pipe) {}
   void connected();
   void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) override;
+  void evaluated(const EvaluationRecord &record) override;
   void exported() override;
   /// The last report; also of a rank that succeeded.
   void ended(const Status &status);

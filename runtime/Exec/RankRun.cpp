@@ -59,9 +59,9 @@ Status RankRun::reserve(const plan::Layout &layout) {
   return Status();
 }
 
-std::byte *RankRun::headerBuffer(const plan::Layout &layout) const {
+std::byte *RankRun::bufferOf(const plan::Layout &layout, plan::BufferKind kind) const {
   for (const plan::Buffer &buffer : layout.buffers)
-    if (buffer.kind == plan::BufferKind::Header)
+    if (buffer.kind == kind)
       return arenas[static_cast<std::size_t>(buffer.tier)].data() + buffer.offset;
   return nullptr;
 }
@@ -76,7 +76,10 @@ Status RankRun::execute(Transport &transport, Sleeper &sleeper) {
   state.transport = &transport;
   state.model = &model;
   state.coordinator = coordinator.get();
-  state.header = reinterpret_cast<const plan::StepHeader *>(headerBuffer(layout));
+  state.header =
+      reinterpret_cast<const plan::StepHeader *>(bufferOf(layout, plan::BufferKind::Header));
+  state.scalars =
+      reinterpret_cast<const plan::StepScalars *>(bufferOf(layout, plan::BufferKind::Scalars));
   state.messages = messagesOf(job.plan, own);
   return Executor(state, std::move(program), sleeper, /*finishedBefore=*/1).run();
 }

@@ -48,7 +48,7 @@ public:
 private:
   explicit RankRun(const RankJob &job) : job(job) {}
   Status reserve(const plan::Layout &layout);
-  std::byte *headerBuffer(const plan::Layout &layout) const;
+  std::byte *bufferOf(const plan::Layout &layout, plan::BufferKind kind) const;
 
   const RankJob job;
   RankEnds rankEnds;

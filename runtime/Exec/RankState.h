@@ -38,7 +38,8 @@ struct RankState {
   Coordinator *coordinator = nullptr; // on rank 0
   const plan::StepHeader *header =
       nullptr; // the buffer that `decide` or the broadcast fills; null if the plan has none
-  std::vector<MessageSize> messages; // by lane
+  const plan::StepScalars *scalars = nullptr; // the buffer that `clip` fills
+  std::vector<MessageSize> messages;          // by lane
   Counters counters;
 };
 

@@ -43,8 +43,6 @@ private:
     if (!signature || routine == routines.end())
       return refuse(
           index, fmt::format("has opcode {:#06x}, which this program cannot run", action.opcode));
-    if (action.guard != 0)
-      return refuse(index, "is guarded by a decision, which this program cannot run yet");
     Instruction instruction{
         .routine = routine->second, .action = index, .microbatch = action.microbatch};
     instruction.end = ends[action.lane];
@@ -52,6 +50,7 @@ private:
     instruction.immediate = action.immediate;
     instruction.lane = action.lane;
     instruction.flags = action.flags;
+    instruction.guard = action.guard;
     if (bringsHeader(action))
       instruction.flags |= plan::kHostBlocking;
     instruction.timed =
@@ -129,15 +128,10 @@ private:
 
 } // namespace
 
-bool runsInline(plan::LaneKind kind) {
-  return kind == plan::LaneKind::Compute || kind == plan::LaneKind::CopyIn ||
-         kind == plan::LaneKind::CopyOut;
-}
+bool runsInline(plan::LaneKind kind) { return plan::runsOnDispatcher(kind); }
 
 StatusOr<ResolvedProgram> resolve(const plan::Program &program, const plan::Layout &layout,
                                   const ArenaBases &arenas, const RoutineTable &routines) {
-  if (!program.cases.empty())
-    return Status(StatusCode::Unacceptable, "cases cannot be run yet");
   return Resolver(program, layout, arenas, routines).run();
 }
 

@@ -22,6 +22,8 @@ constexpr Entry kPlain[] = {
 constexpr Entry kTraining[] = {
     {Opcode::Forward, routines::forward},
     {Opcode::Loss, routines::loss},
+    {Opcode::Evaluate, routines::forward},
+    {Opcode::EvaluateLoss, routines::loss},
     {Opcode::Backward, routines::backward},
     {Opcode::BackwardInput, routines::backwardInput},
     {Opcode::BackwardWeight, routines::backwardWeight},
@@ -33,6 +35,8 @@ constexpr Entry kTraining[] = {
     {Opcode::Decide, routines::decide},
     {Opcode::Load, routines::load},
     {Opcode::Report, routines::report},
+    {Opcode::LoadEvaluation, routines::loadEvaluation},
+    {Opcode::ReportEvaluation, routines::reportEvaluation},
     {Opcode::ExportShard, routines::exportShard},
     {Opcode::ExportCommit, routines::exportCommit},
 };

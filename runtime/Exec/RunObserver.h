@@ -15,6 +15,16 @@ struct StepRecord {
   double gradientNorm = 0; // before clipping
   double learningRate = 0;
   std::uint64_t tokens = 0;
+  std::uint64_t microbatches = 0;
+  std::uint64_t skipped = 0; // 1: the gradients were not finite, no parameter has changed
+};
+
+/// Held-out text behind a step. Plain bytes too.
+struct EvaluationRecord {
+  std::uint64_t step = 0; // the latest one
+  double loss = 0;        // mean over the tokens with a label
+  std::uint64_t tokens = 0;
+  std::uint64_t ends = 0; // 1: the run ends with it, before its last step
 };
 
 class RunObserver {
@@ -22,6 +32,7 @@ public:
   virtual ~RunObserver() = default;
   /// `ranks`: counters of this step, by rank.
   virtual void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) = 0;
+  virtual void evaluated(const EvaluationRecord &) {}
   virtual void exported() = 0;
 };
 

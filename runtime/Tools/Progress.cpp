@@ -30,8 +30,26 @@ void Progress::stepFinished(const StepRecord &record, std::span<const plan::Rank
   open = style == Style::Redrawn;
 }
 
-/// Once: what follows is of no use either.
+void Progress::evaluated(const EvaluationRecord &record) {
+  summary.evaluations.push_back(record);
+  if (style == Style::Silent)
+    return;
+  close();
+  const int width = static_cast<int>(std::to_string(summary.plannedSteps).size());
+  show(stream, fmt::format("step {:>{}}/{}  held-out loss {:.4f}{}\n", record.step + 1, width,
+                           summary.plannedSteps, record.loss,
+                           record.ends != 0 ? ", which ends the run" : ""));
+}
+
+/// Once each: what follows is the same.
 void Progress::warnOf(const StepRecord &record) {
+  if (record.skipped != 0 && !told) {
+    close();
+    show(stream, fmt::format("warning: the gradients of step {} are not finite; it changes no "
+                             "parameter\n",
+                             record.step + 1));
+    told = true;
+  }
   if (warned || std::isfinite(record.loss))
     return;
   close();
@@ -57,9 +75,10 @@ std::string Progress::line(const StepSummary &step) const {
   const double speed =
       step.seconds > 0 ? static_cast<double>(step.record.tokens) / step.seconds : 0;
   const int width = static_cast<int>(std::to_string(summary.plannedSteps).size());
-  return fmt::format("step {:>{}}/{}  loss {:.4f}  {:>6.0f} tokens/s  bubble {:4.1f} %",
+  const std::uint64_t skipped = summary.skippedSteps();
+  return fmt::format("step {:>{}}/{}  loss {:.4f}  {:>6.0f} tokens/s  bubble {:4.1f} %{}",
                      step.record.step + 1, width, summary.plannedSteps, step.record.loss, speed,
-                     100 * step.bubble);
+                     100 * step.bubble, skipped == 0 ? "" : fmt::format("  {} skipped", skipped));
 }
 
 void Progress::close() {

@@ -22,6 +22,7 @@ public:
         stream(stream), longestSilence(longestSilence) {}
 
   void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) override;
+  void evaluated(const EvaluationRecord &record) override;
   void exported() override { summary.exportedTo = exportTo; }
 
   /// Leaves a half-drawn line behind.
@@ -42,6 +43,7 @@ private:
   std::chrono::steady_clock::time_point shown{};
   bool open = false;   // the cursor stands in a drawn line
   bool warned = false; // of a loss that is not a number
+  bool told = false;   // of a step that was skipped
 };
 
 } // namespace vime

@@ -59,6 +59,13 @@ double RunSummary::seconds() const {
   return sum;
 }
 
+std::uint64_t RunSummary::skippedSteps() const {
+  std::uint64_t count = 0;
+  for (const StepSummary &step : steps)
+    count += step.record.skipped;
+  return count;
+}
+
 double RunSummary::tokensPerSecond() const {
   double tokens = 0;
   for (const StepSummary &step : steps)
@@ -84,6 +91,15 @@ std::string textOf(const RunSummary &summary) {
   if (!summary.steps.empty())
     text += fmt::format(", loss {:.4f} → {:.4f}", summary.steps.front().record.loss,
                         summary.steps.back().record.loss);
+  if (!summary.evaluations.empty())
+    text += fmt::format("\n  held-out loss {:.4f} after step {}{}", summary.evaluations.back().loss,
+                        summary.evaluations.back().step + 1,
+                        summary.evaluations.back().ends != 0
+                            ? fmt::format(", which ended the run of {} steps", summary.plannedSteps)
+                            : "");
+  if (const std::uint64_t skipped = summary.skippedSteps(); skipped != 0)
+    text += fmt::format("\n  skipped       {} {} whose gradients were not finite", skipped,
+                        skipped == 1 ? "step" : "steps");
   text += fmt::format("\n  speed         {:.0f} tokens/s", summary.tokensPerSecond());
   text += fmt::format("\n  bubble        {:.1f} % of the ranks' time without compute",
                       100 * summary.bubble());
@@ -107,6 +123,8 @@ std::string jsonOf(const RunSummary &summary) {
   ordered_json json = {{"name", summary.name},
                        {"transport", summary.transport},
                        {"steps", summary.steps.size()},
+                       {"planned_steps", summary.plannedSteps},
+                       {"skipped_steps", summary.skippedSteps()},
                        {"seconds", summary.seconds()},
                        {"tokens_per_second", summary.tokensPerSecond()},
                        {"bubble", summary.bubble()},
@@ -114,6 +132,7 @@ std::string jsonOf(const RunSummary &summary) {
                        {"slowest_rank", summary.slowestRank()},
                        {"exported_to", nullptr},
                        {"ranks", ordered_json::array()},
+                       {"evaluations", ordered_json::array()},
                        {"history", ordered_json::array()}};
   if (!summary.exportedTo.empty())
     json["exported_to"] = summary.exportedTo;
@@ -127,8 +146,15 @@ std::string jsonOf(const RunSummary &summary) {
                                {"gradient_norm", step.record.gradientNorm},
                                {"learning_rate", step.record.learningRate},
                                {"tokens", step.record.tokens},
+                               {"microbatches", step.record.microbatches},
+                               {"skipped", step.record.skipped != 0},
                                {"seconds", step.seconds},
                                {"bubble", step.bubble}});
+  for (const EvaluationRecord &one : summary.evaluations)
+    json["evaluations"].push_back({{"step", one.step},
+                                   {"loss", one.loss},
+                                   {"tokens", one.tokens},
+                                   {"ends_run", one.ends != 0}});
   return json.dump(2) + "\n";
 }
 

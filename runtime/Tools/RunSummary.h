@@ -34,11 +34,13 @@ struct RunSummary {
   std::string name, transport, exportedTo;
   std::uint64_t plannedSteps = 0;
   std::vector<StepSummary> steps;
+  std::vector<EvaluationRecord> evaluations;
   std::vector<double> computeSeconds;    // by rank
   std::vector<std::uint64_t> arenaBytes; // by rank, all tiers: exact, known before the run
   unsigned cores = 1;
 
   double seconds() const;
+  std::uint64_t skippedSteps() const; // whose gradients were not finite
   double tokensPerSecond() const;
   double bubble() const; // mean over the steps, weighted by their durations
   std::size_t slowestRank() const;

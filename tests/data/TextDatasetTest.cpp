@@ -82,6 +82,70 @@ TEST_F(Text, AStepRunsOnIntoTheNextEpoch) {
   EXPECT_EQ(std::set(drawn.begin(), drawn.begin() + 3), std::set(drawn.begin() + 3, drawn.end()));
 }
 
+/// The samples that a step really has, of all its microbatches.
+std::vector<std::string> samplesOfStep(const TextDataset &data, BatchShape shape,
+                                       std::uint64_t step) {
+  std::vector<std::string> texts;
+  for (std::uint32_t microbatch = 0; microbatch < data.microbatchesOf(step); ++microbatch) {
+    std::vector<std::int32_t> tokens(shape.samples * shape.sequence, -1), labels = tokens;
+    std::vector<std::int32_t> segments(shape.samples + 1, -1);
+    EXPECT_TRUE(data.fill(step, microbatch, tokens.data(), labels.data(), segments.data()).ok());
+    EXPECT_EQ(static_cast<std::uint32_t>(segments.back()), data.tokensOf(step, microbatch));
+    for (std::uint32_t sample = 0; sample < shape.samples; ++sample)
+      if (segments[sample + 1] != segments[sample])
+        texts.emplace_back(tokens.begin() + segments[sample],
+                           tokens.begin() + segments[sample + 1]);
+  }
+  return texts;
+}
+
+TEST_F(Text, AShortStepEndsAnEpochSoThatEveryWindowComesOnce) {
+  write("abcdefghijklmnopqrstuvwxyz01"); // 7 windows of 4; a step has 4
+  const BatchShape shape{.sequence = 3, .samples = 2, .microbatches = 2, .tail = plan::Tail::Short};
+  const auto data = TextDataset::open(path, shape, 7);
+  ASSERT_TRUE(data.ok()) << data.status().message();
+  for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+    std::vector<std::string> seen = samplesOfStep(*data, shape, 2 * epoch);
+    EXPECT_EQ(seen.size(), 4u);
+    for (const std::string &sample : samplesOfStep(*data, shape, 2 * epoch + 1))
+      seen.push_back(sample);
+    EXPECT_THAT(seen,
+                testing::UnorderedElementsAre("abc", "efg", "ijk", "mno", "qrs", "uvw", "yz0"));
+  }
+  EXPECT_EQ(data->microbatchesOf(0), 2u);
+  EXPECT_EQ(data->microbatchesOf(1), 2u); // of two samples and one
+  EXPECT_EQ(data->tokensOf(1, 0), 6u);
+  EXPECT_EQ(data->tokensOf(1, 1), 3u);
+  EXPECT_EQ(data->tokensOf(1, 2), 0u);
+}
+
+TEST_F(Text, AStepThatWouldBeShortCanBeDropped) {
+  write("abcdefghijklmnopqrst"); // 5 windows, a step has 2
+  const BatchShape shape{.sequence = 3, .samples = 2, .microbatches = 1, .tail = plan::Tail::Drop};
+  const auto data = TextDataset::open(path, shape, 7);
+  std::set<std::string> seen;
+  for (std::uint64_t step = 0; step < 2; ++step) {
+    const std::vector<std::string> samples = samplesOfStep(*data, shape, step);
+    EXPECT_EQ(samples.size(), 2u);
+    seen.insert(samples.begin(), samples.end());
+  }
+  EXPECT_EQ(seen.size(), 4u);
+  // The next epoch begins with all windows again, in another order.
+  const BatchShape joined{.sequence = 3, .samples = 5, .microbatches = 1};
+  const auto whole = TextDataset::open(path, joined, 7);
+  const std::vector<std::string> next = samplesOfStep(*data, shape, 2);
+  const std::vector<std::string> epoch = samplesOfStep(*whole, joined, 1);
+  EXPECT_EQ(next, std::vector(epoch.begin(), epoch.begin() + 2));
+}
+
+TEST_F(Text, HeldOutTextIsReadInItsOwnOrder) {
+  write("abcdefghijkl");
+  const BatchShape shape{
+      .sequence = 3, .samples = 1, .microbatches = 2, .tail = plan::Tail::Join, .shuffled = false};
+  const auto data = TextDataset::open(path, shape, 7);
+  EXPECT_THAT(samplesOfStep(*data, shape, 0), testing::ElementsAre("abc", "efg"));
+}
+
 TEST_F(Text, BatchesDoNotDependOnTheCutIntoMicrobatchesNorOnTheOrderOfAsking) {
   std::string text;
   for (int at = 0; at < 5000; ++at)

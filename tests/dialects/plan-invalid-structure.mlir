@@ -59,9 +59,43 @@ plan.layout @layout0 device 0 host 0 {
 // -----
 
 plan.loop id 0 trips 1 start 0 period 1 {
-  // expected-error@+1 {{'plan.lane' op is no action: a loop holds those and loops}}
+  // expected-error@+1 {{'plan.lane' op is no action: a loop holds those, loops and cases}}
   plan.lane compute
 }
+
+// -----
+
+plan.loop id 0 trips 2 start 0 period 9 {
+  // expected-error@+1 {{'plan.loop' op ends on a condition, which only a loop over steps may}}
+  plan.loop id 1 trips 1 start 0 period 9 until 1 { }
+}
+
+// -----
+
+// expected-error@+1 {{'plan.case' op names no condition: they count from 1}}
+plan.case condition 0 { }
+
+// -----
+
+// expected-error@+1 {{'plan.case' op is empty}}
+plan.case condition 1 { }
+
+// -----
+
+plan.case condition 1 {
+  // expected-error@+1 {{'plan.case' op is no action: a case holds those and loops}}
+  plan.case condition 2 { }
+}
+
+// -----
+
+// expected-error@+1 {{'plan.decision' op has no value}}
+plan.decision evaluate values []
+
+// -----
+
+// expected-error@+1 {{'plan.decision' op has values that do not ascend}}
+plan.decision microbatches values [8, 3]
 
 // -----
 

@@ -41,6 +41,7 @@ pipeline:
 data:
   text: corpus.txt                      # given
   sequence: 128 tokens                  # given
+  tail: join                            # default
 optimizer:
   kind: adamw                           # default
   lr: 0.0003                            # given
@@ -48,6 +49,9 @@ optimizer:
   epsilon: 1e-08                        # default
   weight_decay: 0.01                    # default
   clip: 1                               # default
+  warmup: 0 steps                       # default
+  decay: constant                       # default
+  floor: 0                              # default
 run:
   steps: 200                            # given
   seed: 0                               # default

@@ -6,6 +6,8 @@
 #include "compiler/Lowering/FinishPlan.h"
 #include "compiler/Lowering/LowerCommunication.h"
 #include "compiler/Lowering/PlanMemory.h"
+#include "compiler/Lowering/StepFamily.h"
+#include "runtime/Plan/Describe.h"
 
 namespace vime {
 
@@ -20,6 +22,14 @@ Job jobOf(const JobShape &shape) {
   job.pipeline.samples.value = 2;
   job.data.text.value = "corpus.txt";
   job.data.sequence.value = 8;
+  job.data.tail.value = shape.family.empty() ? "join" : "short";
+  job.optimizer.decay.value = "constant";
+  if (shape.evaluates != 0) {
+    job.evaluation.text.value = "held-out.txt";
+    job.evaluation.every.value = 2;
+    job.evaluation.microbatches.value = shape.evaluates;
+    job.evaluation.patience.value = 2;
+  }
   job.optimizer.kind.value = "adamw";
   job.optimizer.learningRate.value = 1e-3;
   job.limits.transferSeconds.value = 600;
@@ -47,13 +57,25 @@ plan::Plan lowered(const JobShape &shape) {
   EXPECT_TRUE(order) << shape.schedule;
   if (!order)
     return {};
-  auto plan = lowerCommunication(job, *order, findings);
+  auto plan = lowerCommunication(
+      job, *order,
+      shape.family.empty() ? std::vector{job.pipeline.microbatches.value} : shape.family, findings);
   EXPECT_TRUE(plan) << shape.schedule;
   if (!plan)
     return {};
-  EXPECT_TRUE(planMemory(*plan, capsOf(job), job.pipeline.microbatches.value));
+  EXPECT_TRUE(planMemory(*plan, capsOf(job), mostMicrobatches(job)));
   finishPlan(*plan, job, {.bytes = 1000, .hash = {1, 2}}, "test");
   return *plan;
+}
+
+std::uint32_t indexOfAction(const plan::Plan &plan, std::uint32_t rank,
+                            std::string_view description) {
+  const plan::Program *program = plan::programOf(plan, rank);
+  for (std::uint32_t action = 0; program && action < program->actions.size(); ++action)
+    if (plan::describe(plan, rank, action) == description)
+      return action;
+  ADD_FAILURE() << "rank " << rank << " has no action `" << description << "`";
+  return 0;
 }
 
 } // namespace vime

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "compiler/Frontend/Job.h"
 #include "runtime/Plan/Plan.h"
@@ -12,10 +14,16 @@ struct JobShape {
   std::string schedule = "1f1b";
   std::uint32_t ranks = 2, microbatches = 3, chunks = 1, layers = 16;
   std::string exportTo = "";
+  std::vector<std::uint32_t> family = {}; // numbers of microbatches; empty: the one above
+  std::uint32_t evaluates = 0;            // microbatches of held-out text every second step
 };
 
 Job jobOf(const JobShape &shape);
 /// The plan as all phases leave it; fails the test if there is none.
 plan::Plan lowered(const JobShape &shape);
+/// The first action of a rank with this description (runtime/Plan/Describe.h); fails the test if
+/// there is none.
+std::uint32_t indexOfAction(const plan::Plan &plan, std::uint32_t rank,
+                            std::string_view description);
 
 } // namespace vime

@@ -67,7 +67,7 @@ plan::Plan compiled(const Job &job) {
 plan::Plan compiledPlainly(const Job &job) {
   Findings findings;
   const auto schedule = buildOrder(job, findings);
-  auto plan = lowerCommunication(job, *schedule, findings);
+  auto plan = lowerCommunication(job, *schedule, {job.pipeline.microbatches.value}, findings);
   EXPECT_TRUE(planMemory(*plan, capsOf(job), job.pipeline.microbatches.value));
   finishPlan(*plan, job, kText, "0.1.0");
   return *plan;

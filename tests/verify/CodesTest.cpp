@@ -88,7 +88,11 @@ const Case kCases[] = {
     {"S0310", [](Plan &plan) { plan.layouts[0].buffers[0].count = 0; }},
     {"S0312", [](Plan &plan) { at(plan, 0, "clip").lane = 1; }},
     {"S0313", [](Plan &plan) { at(plan, 0, "optimize, stage 0").stage = 1; }},
-    {"S0315", [](Plan &plan) { at(plan, 0, "clip").guard = 1; }},
+    {"S0315",
+     [](Plan &plan) {
+       at(plan, 0, "send forward to rank 1, stage 0, microbatch 0").flags |= kGroupBegin;
+     }},
+    {"S0319", [](Plan &plan) { at(plan, 0, "clip").guard = 1; }},
     {"S0316", [](Plan &plan) { at(plan, 0, "clip").waits[0] = Wait::on(63, 1); }},
     {"S0317", [](Plan &plan) { at(plan, 0, "clip").operandCount = 1; }},
 

@@ -10,10 +10,14 @@ const Stage &stageOf(const RankState &state, const Instruction &instruction) {
   return *state.model->stages[instruction.stage].stage;
 }
 
-/// Operand 1 of every task: offsets of the packed samples of the microbatch.
+/// Operand 1 of every task: offsets of the packed samples of the microbatch. The last microbatch of
+/// an epoch may have fewer than others: then empty ones stand behind them.
 Segments segmentsOf(const RankState &state, const Instruction &instruction) {
-  return {reinterpret_cast<const std::int32_t *>(instruction.operands[1]),
-          static_cast<std::int32_t>(state.plan.data.samples)};
+  const auto *offsets = reinterpret_cast<const std::int32_t *>(instruction.operands[1]);
+  auto samples = static_cast<std::int32_t>(state.plan.data.samples);
+  while (samples > 1 && offsets[samples - 1] == offsets[samples])
+    --samples;
+  return {offsets, samples};
 }
 
 bool overwrites(const Instruction &instruction) {

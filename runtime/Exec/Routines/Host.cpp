@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include "runtime/Exec/Coordinator.h"
+#include "runtime/Exec/LearningRate.h"
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
 #include "runtime/Model/HuggingFace.h"
+#include "runtime/Plan/Decisions.h"
 
 namespace vime::routines {
 namespace {
@@ -16,6 +18,38 @@ Value *slotAs(const RankState &state, const Instruction &instruction, std::uint3
   const plan::Buffer &buffer = operandBuffer(state, instruction.action, operand);
   return reinterpret_cast<Value *>(instruction.operands[operand] +
                                    buffer.stride * (microbatch % buffer.count));
+}
+
+/// Says in the header how many tokens each microbatch has; the sum.
+std::uint64_t fillTokens(const plan::Plan &plan, const TextDataset &text, std::uint64_t step,
+                         plan::StepHeader &header) {
+  std::uint64_t all = 0;
+  const std::uint32_t slots = plan::mostMicrobatchesOf(plan);
+  for (std::uint32_t microbatch = 0; microbatch < slots; ++microbatch)
+    all += header.tokens()[microbatch] = text.tokensOf(step, microbatch);
+  return all;
+}
+
+/// Operands 1 to 3 of `load` and its like: tokens, labels, segments.
+Status fill(const RankState &state, const Instruction &instruction, const TextDataset &text,
+            std::uint64_t step, std::uint32_t microbatches) {
+  for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch)
+    if (Status status =
+            text.fill(step, microbatch, slotAs<std::int32_t>(state, instruction, 1, microbatch),
+                      slotAs<std::int32_t>(state, instruction, 2, microbatch),
+                      slotAs<std::int32_t>(state, instruction, 3, microbatch));
+        !status.ok())
+      return status;
+  return Status();
+}
+
+/// Operand 1; ascending: always the same sum.
+double sumOfLosses(const RankState &state, const Instruction &instruction,
+                   std::uint32_t microbatches) {
+  double sum = 0;
+  for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch)
+    sum += *slotAs<const double>(state, instruction, 1, microbatch);
+  return sum;
 }
 
 /// Of all ranks together.
@@ -31,32 +65,28 @@ std::uint64_t tensorsOf(const plan::Plan &plan) {
 } // namespace
 
 Status decide(RankState &state, const Instruction &instruction) {
-  const plan::DataSettings &data = state.plan.data;
+  const RunCursor &cursor = state.coordinator->cursor();
+  const TextDataset &text = state.coordinator->text();
+  const std::uint64_t step = cursor.step, steps = state.plan.run.steps;
+  const std::uint64_t every = state.plan.evaluation.every;
+  const bool isLast = step + 1 == steps;
   auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
-  header.step = state.coordinator->nextStep();
-  header.microbatches = data.microbatches;
-  header.updates = header.step;
-  header.evaluate = header.save = header.stop = 0;
-  header.learningRate = state.plan.optimizer.learningRate;
-  header.denominator = 0;
-  for (std::uint32_t microbatch = 0; microbatch < data.microbatches; ++microbatch) {
-    header.tokens()[microbatch] = data.sequence * data.samples;
-    header.denominator +=
-        data.sequence * data.samples; // in a text every token has a label: the next one
-  }
+  header = {.step = step,
+            .updates = cursor.updates,
+            .denominator = 0,
+            .learningRate = learningRateOf(state.plan.optimizer, steps, step),
+            .microbatches = text.microbatchesOf(step),
+            .evaluate = every != 0 && ((step + 1) % every == 0 || isLast),
+            .save = 0,
+            .stop = isLast};
+  // In a text every token has a label: the next one.
+  header.denominator = static_cast<double>(fillTokens(state.plan, text, step, header));
   return Status();
 }
 
 Status load(RankState &state, const Instruction &instruction) {
   const auto &header = *reinterpret_cast<const plan::StepHeader *>(instruction.operands[0]);
-  for (std::uint32_t microbatch = 0; microbatch < header.microbatches; ++microbatch)
-    if (Status status = state.coordinator->text().fill(
-            header.step, microbatch, slotAs<std::int32_t>(state, instruction, 1, microbatch),
-            slotAs<std::int32_t>(state, instruction, 2, microbatch),
-            slotAs<std::int32_t>(state, instruction, 3, microbatch));
-        !status.ok())
-      return status;
-  return Status();
+  return fill(state, instruction, state.coordinator->text(), header.step, header.microbatches);
 }
 
 Status report(RankState &state, const Instruction &instruction) {
@@ -64,17 +94,40 @@ Status report(RankState &state, const Instruction &instruction) {
   const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[2]);
   StepRecord record{.step = header.step,
                     .gradientNorm = scalars.gradientNorm,
-                    .learningRate = header.learningRate};
-  for (std::uint32_t microbatch = 0; microbatch < header.microbatches;
-       ++microbatch) { // ascending: always the same sum
-    record.loss += *slotAs<const double>(state, instruction, 1, microbatch);
+                    .learningRate = header.learningRate,
+                    .microbatches = header.microbatches,
+                    .skipped = scalars.bad};
+  record.loss = sumOfLosses(state, instruction, header.microbatches);
+  for (std::uint32_t microbatch = 0; microbatch < header.microbatches; ++microbatch)
     record.tokens += header.tokens()[microbatch];
-  }
   if (header.denominator > 0)
     record.loss /= header.denominator;
+  state.coordinator->finishStep(scalars.bad != 0);
   state.coordinator->observer().stepFinished(
       record, {reinterpret_cast<const plan::RankStats *>(instruction.operands[3]),
                state.plan.mesh.ranks()});
+  return Status();
+}
+
+Status loadEvaluation(RankState &state, const Instruction &instruction) {
+  auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
+  const TextDataset &text = state.coordinator->heldOut();
+  fillTokens(state.plan, text, /*step=*/0, header); // always the same samples
+  return fill(state, instruction, text, /*step=*/0, state.plan.evaluation.microbatches);
+}
+
+Status reportEvaluation(RankState &state, const Instruction &instruction) {
+  auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
+  const std::uint32_t microbatches = state.plan.evaluation.microbatches;
+  EvaluationRecord record{.step = header.step};
+  for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch)
+    record.tokens += header.tokens()[microbatch];
+  record.loss = sumOfLosses(state, instruction, microbatches) / static_cast<double>(record.tokens);
+  const bool goesOn = state.coordinator->goesOnAfter(record.loss, state.plan.evaluation);
+  record.ends = !goesOn && header.stop == 0;
+  if (!goesOn)
+    header.stop = 1;
+  state.coordinator->observer().evaluated(record);
   return Status();
 }
 

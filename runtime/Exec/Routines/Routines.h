@@ -31,6 +31,8 @@ Status optimize(RankState &state, const Instruction &instruction);
 Status decide(RankState &state, const Instruction &instruction);
 Status load(RankState &state, const Instruction &instruction);
 Status report(RankState &state, const Instruction &instruction);
+Status loadEvaluation(RankState &state, const Instruction &instruction);
+Status reportEvaluation(RankState &state, const Instruction &instruction);
 Status exportShard(RankState &state, const Instruction &instruction);
 Status exportCommit(RankState &state, const Instruction &instruction);
 

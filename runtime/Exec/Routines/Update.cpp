@@ -55,8 +55,8 @@ Status clip(RankState &state, const Instruction &instruction) {
   const double norm = std::sqrt(sum), largest = state.plan.optimizer.clip;
   // As torch.nn.utils.clip_grad_norm_ has it, 1e-6 included.
   const double factor = largest > 0 ? std::min(1.0, largest / (norm + 1e-6)) : 1.0;
-  *reinterpret_cast<plan::StepScalars *>(instruction.operands[1]) = {.gradientNorm = norm,
-                                                                     .clipFactor = factor};
+  *reinterpret_cast<plan::StepScalars *>(instruction.operands[1]) = {
+      .gradientNorm = norm, .clipFactor = factor, .bad = !std::isfinite(norm)};
   return Status();
 }
 
@@ -65,7 +65,7 @@ Status optimize(RankState &state, const Instruction &instruction) {
   const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[1]);
   const plan::OptimizerSettings &settings = state.plan.optimizer;
   vime::optimize(*state.model->kernels, stageOf(state, instruction).spec,
-                 {.step = header.step,
+                 {.step = header.updates, // skipped steps do not count
                   .learningRate = header.learningRate,
                   .beta1 = settings.beta1,
                   .beta2 = settings.beta2,

@@ -1,0 +1,48 @@
+// C4: connect rounds cover every edge once: each pair of ranks that a channel joins, and each
+// member of a group that is called with its root. What is not connected before the first step would
+// be opened in the middle of one, in no agreed order. Lanes, channels and groups of a rank stay
+// under the number that waits can name (S3 sees to it).
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "compiler/Verify/Rules.h"
+#include "runtime/Plan/Describe.h"
+
+namespace vime::verify {
+namespace {
+
+using namespace plan;
+using Edge = std::array<std::uint32_t, 2>;
+
+Edge edgeOf(std::uint32_t one, std::uint32_t other) {
+  return {std::min(one, other), std::max(one, other)};
+}
+
+} // namespace
+
+void verifyEdgesConnected(const ActionTable &table, Verdict &verdict) {
+  std::set<Edge> connected;
+  const std::vector<ConnectRound> &rounds = table.plan().connect;
+  for (std::size_t round = 0; round < rounds.size(); ++round)
+    for (const Edge &pair : rounds[round].pairs)
+      if (!connected.insert(pair).second)
+        verdict.error(Rule::C4, 2,
+                      fmt::format("ranks {} and {} are connected a second time in round {}",
+                                  pair[0], pair[1], round));
+  std::set<Edge> told;
+  for (const LaneView &lane : table.lanes()) {
+    if (lane.partner == kNone || lane.first == lane.end)
+      continue;
+    const std::uint32_t peer = table.lanes()[lane.partner].rank;
+    const Edge edge = edgeOf(lane.rank, peer);
+    if (peer != lane.rank && connected.count(edge) == 0 && told.insert(edge).second)
+      verdict.error(Rule::C4, 1,
+                    fmt::format("no round connects ranks {} and {}, which exchange messages on {}",
+                                edge[0], edge[1],
+                                describeLane(table.plan(), lane.rank, lane.lane)));
+  }
+}
+
+} // namespace vime::verify

@@ -1,0 +1,43 @@
+// Choices: the ways in which the decisions of a plan can fall together; each leaves a plan without
+// cases, which all rules are judged for (D3).
+//
+//   for (const Choice &choice : choicesOf(plan))
+//     judge(ActionTable(plan, choice))
+//
+// One choice stands for a whole run. That is enough for runs in which it changes from step to step:
+// lanes are drained at both edges of every case, whether or not it runs, so what is ordered by
+// waits across the edge of a step is the same in all of them; and nothing but weights, moments and
+// gradients that are overwritten is read in a later step (S2), which no case writes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/Plan/Plan.h"
+
+namespace vime::verify {
+
+constexpr std::size_t kDecisions = static_cast<std::size_t>(plan::Decision::Bad) + 1;
+constexpr std::size_t kMaxChoices = 4096;
+
+struct Choice {
+  std::array<std::uint32_t, kDecisions>
+      values{}; // by decision; 0 for what the plan does not decide
+  std::uint32_t of(plan::Decision decision) const {
+    return values[static_cast<std::size_t>(decision)];
+  }
+};
+
+/// Whether the actions of the case run.
+bool runs(const plan::Plan &plan, const plan::Case &one, const Choice &choice);
+
+/// All of them, whole steps first; one if nothing is decided. Cut off behind `kMaxChoices`. What
+/// ends a run (`Stop`) or skips single actions (`Bad`) is chosen only where a case asks for it.
+std::vector<Choice> choicesOf(const plan::Plan &plan);
+
+/// `microbatches = 3, evaluate = 1`: what the plan decides; empty if it decides nothing.
+std::string describe(const plan::Plan &plan, const Choice &choice);
+
+} // namespace vime::verify

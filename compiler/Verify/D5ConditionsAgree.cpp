@@ -1,0 +1,92 @@
+// D5: what has counterparts is skipped on all of them or on none: every rank has the same cases,
+// one behind the other, and calls and transfers stand in the same one; a guard stands only on an
+// action whose outputs are what they were when it is skipped.
+#include <map>
+
+#include <fmt/format.h>
+
+#include "compiler/Verify/Accesses.h"
+#include "compiler/Verify/Rules.h"
+#include "runtime/Plan/Describe.h"
+
+namespace vime::verify {
+namespace {
+
+using namespace plan;
+
+void judgeSameCases(const ActionTable &table, Verdict &verdict) {
+  const RankView &first = table.ranks().front();
+  const std::vector<Case> &wanted = first.program->cases;
+  for (const RankView &rank : table.ranks()) {
+    const std::vector<Case> &own = rank.program->cases;
+    if (own.size() != wanted.size()) {
+      verdict.error(Rule::D5, 1,
+                    fmt::format("rank {} has {} cases, rank {} has {}", first.rank, wanted.size(),
+                                rank.rank, own.size()));
+      return;
+    }
+    for (std::size_t index = 0; index < own.size(); ++index)
+      if (own[index].condition != wanted[index].condition) {
+        Finding &finding = verdict.error(
+            Rule::D5, 1,
+            fmt::format("case {} is for `{}` on rank {} and for `{}` on rank {}", index,
+                        describeCondition(table.plan(), wanted[index].condition), first.rank,
+                        describeCondition(table.plan(), own[index].condition), rank.rank));
+        verdict.from(finding, {first.rank, wanted[index].begin});
+        verdict.to(finding, {rank.rank, own[index].begin});
+        return;
+      }
+  }
+}
+
+void judgeLoopEnds(const ActionTable &table, Verdict &verdict) {
+  const std::vector<Loop> &wanted = table.ranks().front().program->loops;
+  std::map<std::uint32_t, std::uint8_t> until;
+  for (const Loop &loop : wanted)
+    until[loop.id] = loop.until;
+  for (const RankView &rank : table.ranks())
+    for (const Loop &loop : rank.program->loops)
+      if (const auto found = until.find(loop.id);
+          found != until.end() && found->second != loop.until)
+        verdict.error(Rule::D5, 3,
+                      fmt::format("loop {} ends on {} on rank 0 and on {} on rank {}", loop.id,
+                                  found->second == 0
+                                      ? "no condition"
+                                      : "`" + describeCondition(table.plan(), found->second) + "`",
+                                  loop.until == 0
+                                      ? "no condition"
+                                      : "`" + describeCondition(table.plan(), loop.until) + "`",
+                                  rank.rank));
+}
+
+/// What is skipped must leave its outputs as they were: it writes only what it also reads.
+void judgeGuards(const ActionTable &table, const RankView &rank, Verdict &verdict) {
+  for (std::uint32_t action = 0; action < rank.program->actions.size(); ++action) {
+    const Action &fields = rank.program->actions[action];
+    if (fields.guard == 0)
+      continue;
+    for (const OperandSignature &operand : signatureOf(fields.opcode)->operands)
+      if (operand.access != Access::Read && operand.access != Access::ReadWrite) {
+        const ActionPlace place{rank.rank, action};
+        verdict.to(
+            verdict.error(Rule::D5, 2, place,
+                          fmt::format("{} of rank {} is guarded by `{}`; when it is skipped, "
+                                      "its `{}` is never written",
+                                      verdict.words(place), rank.rank,
+                                      describeCondition(table.plan(), fields.guard), operand.name)),
+            place);
+        break;
+      }
+  }
+}
+
+} // namespace
+
+void verifyConditionsAgree(const ActionTable &table, Verdict &verdict) {
+  judgeSameCases(table, verdict);
+  judgeLoopEnds(table, verdict);
+  for (const RankView &rank : table.ranks())
+    judgeGuards(table, rank, verdict);
+}
+
+} // namespace vime::verify

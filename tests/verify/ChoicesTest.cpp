@@ -1,0 +1,163 @@
+// Plans with decisions: lowered ones keep every rule in every choice; each change breaks one.
+#include <functional>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "runtime/Plan/Decisions.h"
+#include "runtime/Plan/Describe.h"
+#include "tests/lowering/Lowered.h"
+#include "tests/verify/Judged.h"
+
+namespace vime {
+namespace {
+
+using namespace plan;
+
+/// Two ranks; a step has 3 microbatches or 2; an evaluation of 4 every second step may end the run.
+Plan variedPlan(const char *schedule = "1f1b") {
+  return lowered({.schedule = schedule,
+                  .ranks = 2,
+                  .microbatches = 3,
+                  .chunks = std::string_view(schedule) == "1f1b" ? 1u : 2u,
+                  .family = {2, 3},
+                  .evaluates = 4});
+}
+
+Action &at(Plan &plan, std::uint32_t rank, std::string_view description) {
+  return plan.programs[rank].actions[indexOfAction(plan, rank, description)];
+}
+
+TEST(Choices, LoweredPlansKeepEveryRuleInAll) {
+  for (const char *schedule : {"1f1b", "zb-v"})
+    EXPECT_EQ(judged(variedPlan(schedule)), "") << schedule;
+}
+
+TEST(Choices, TheFamilyHasACaseForEachMember) {
+  const Plan plan = variedPlan();
+  const auto counts = valuesOf(plan, Decision::Microbatches);
+  EXPECT_EQ(std::vector(counts.begin(), counts.end()), (std::vector<std::uint32_t>{2, 3}));
+  for (const Program &program : plan.programs)
+    EXPECT_EQ(program.cases.size(), 3u); // two members and the evaluation
+}
+
+/// Nothing in its place.
+void drop(Program &program, std::uint32_t index) {
+  Action &action = program.actions[index];
+  action.opcode = code(Opcode::Join);
+  action.operandCount = 0;
+  action.lane = 0;
+}
+
+struct Break {
+  const char *code;
+  const char *message; // a part of it
+  std::function<void(Plan &)> change;
+};
+
+const Break kBreaks[] = {
+    {"D0101", "asks for `evaluate`, which has not arrived by then",
+     [](Plan &plan) { // the header never comes to rank 1
+       drop(plan.programs[1], indexOfAction(plan, 1, "broadcast `step`"));
+     }},
+    {"D0102", "in a header that was changed and not sent again",
+     [](Plan &plan) { // the last broadcast of the evaluation
+       Program &program = plan.programs[0];
+       for (std::uint32_t index = program.cases[2].end; index-- > program.cases[2].begin;)
+         if (program.actions[index].opcode == code(Opcode::Broadcast))
+           return drop(program, index);
+     }},
+    {"D0201", "writes the step header, as rank 0 does",
+     [](Plan &plan) {
+       Program &program = plan.programs[1];
+       program.lanes.push_back({.kind = LaneKind::Host});
+       Action &measure = at(plan, 1, "measure");
+       measure.opcode = code(Opcode::Decide);
+       measure.lane = static_cast<std::uint8_t>(program.lanes.size() - 1);
+       program.operands[measure.operands] = 0; // the header
+     }},
+    {"D0202", "brings the step header over group `segments`, others get it over `step`",
+     [](Plan &plan) {
+       Action &segments = at(plan, 1, "broadcast `segments`");
+       segments.operands = at(plan, 1, "broadcast `step`").operands;
+     }},
+    {"D0203", "condition `microbatches = 5` never holds",
+     [](Plan &plan) { plan.conditions[1].value = 5; }},
+    {"D0301", "no case has the tasks of a step of 1 microbatches",
+     [](Plan &plan) { plan.decisions[0].values = {1, 2, 3}; }},
+    {"D0302", "in more than 4096 ways",
+     [](Plan &plan) {
+       plan.data.microbatches = 5000;
+       plan.decisions[0].values.resize(5000);
+       std::iota(plan.decisions[0].values.begin(), plan.decisions[0].values.end(), 1);
+     }},
+    {"D0401", "does not end quiet",
+     [](Plan &plan) { // what rank 1 receives last of the shorter step comes behind its case
+       --plan.programs[1].cases[0].end;
+     }},
+    {"D0501", "case 2 is for `evaluate = 1` on rank 0 and for `bad = 0` on rank 1",
+     [](Plan &plan) {
+       std::uint8_t isGood = 0;
+       for (const Condition &condition : plan.conditions) {
+         ++isGood;
+         if (condition.decision == Decision::Bad)
+           break;
+       }
+       plan.programs[1].cases[2].condition = isGood;
+     }},
+    {"D0502", "its `stash` is never written",
+     [](Plan &plan) {
+       at(plan, 1, "evaluate, stage 1, microbatch 0").guard = plan.programs[1].cases[2].condition;
+     }},
+    {"D0503", "loop 0 ends on `stop = 1` on rank 0 and on no condition on rank 1",
+     [](Plan &plan) { plan.programs[1].loops[0].until = 0; }},
+    {"D0601", "divides by the denominator of a header that is not the one decided for this step",
+     [](Plan &plan) { // rank 0 reads held-out text in front of its update
+       Program &program = plan.programs[0];
+       const std::uint32_t scale = indexOfAction(plan, 0, "scale_gradients, stage 0");
+       const std::uint32_t load = indexOfAction(plan, 0, "load_evaluation");
+       std::swap(program.actions[scale], program.actions[load]);
+       std::swap(program.actions[scale].time, program.actions[load].time);
+     }},
+    {"S0105", "runs in a step of 2 microbatches, followed by an evaluation of 4",
+     [](Plan &plan) { at(plan, 0, "forward, stage 0, microbatch 0").microbatch = 2; }},
+    {"S0106", "`load_evaluation` runs never in an iteration of loop 0, not once",
+     [](Plan &plan) { at(plan, 0, "load_evaluation").opcode = code(Opcode::Load); }},
+    {"S0319", "optimize has a guard that it cannot have",
+     [](Plan &plan) { at(plan, 0, "optimize, stage 0").guard = 77; }},
+    {"S0323", "cuts a loop", [](Plan &plan) { plan.programs[0].cases[0].begin = 0; }},
+    {"S0412", "is guarded by something else than bad gradients",
+     [](Plan &plan) {
+       at(plan, 0, "optimize, stage 0").guard = plan.programs[0].cases[2].condition;
+     }},
+    {"C0401", "no round connects ranks 0 and 1", [](Plan &plan) { plan.connect.clear(); }},
+    {"C0402", "are connected a second time",
+     [](Plan &plan) { plan.connect.push_back(plan.connect[0]); }},
+};
+
+TEST(Choices, EachRuleCanBeBroken) {
+  for (const Break &one : kBreaks) {
+    Plan plan = variedPlan();
+    one.change(plan);
+    const std::string text = judged(plan);
+    EXPECT_NE(text.find(std::string("error[") + one.code), std::string::npos)
+        << one.code << " not in:\n"
+        << text;
+    EXPECT_NE(text.find(one.message), std::string::npos) << one.code << ":\n" << text;
+  }
+}
+
+TEST(Choices, WhatIsWrongInOneMemberIsFoundAndNamed) {
+  Plan plan = variedPlan();
+  // The backward of the shorter step alone: microbatch 1 runs twice, 0 never.
+  Program &program = plan.programs[0];
+  for (std::uint32_t index = program.cases[0].begin; index < program.cases[0].end; ++index)
+    if (program.actions[index].opcode == code(Opcode::Backward))
+      program.actions[index].microbatch = 1;
+  const std::string text = judged(plan);
+  EXPECT_NE(text.find("error[S0102]"), std::string::npos) << text;
+  EXPECT_NE(text.find("in a step with microbatches = 2, evaluate = 1"), std::string::npos) << text;
+}
+
+} // namespace
+} // namespace vime
