@@ -255,6 +255,9 @@ private:
     sendLosses(programs);
     programs.local(kCoordinator, Opcode::ReportEvaluation);
     programs.collective(Opcode::Broadcast, kStepGroup);
+    // The counters of the next step begin here: its time is not that of the evaluation.
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      programs.local(rank, Opcode::Measure);
     programs.endCase();
   }
 

@@ -53,14 +53,17 @@ std::optional<Kind> kindOf(std::uint16_t opcode) {
   }
 }
 
+/// Microbatches of the evaluation behind a step.
+std::uint32_t evaluatedIn(const ActionTable &table) {
+  return table.choice().of(Decision::Evaluate) != 0 ? table.plan().evaluation.microbatches : 0;
+}
+
 /// One step of all ranks: for each stage and microbatch a bit for each kind of task that ran.
 class Step {
 public:
   Step(const ActionTable &table, Verdict &verdict)
       : table(table), verdict(verdict), microbatches(table.microbatches()),
-        evaluated(table.choice().of(Decision::Evaluate) != 0 ? table.plan().evaluation.microbatches
-                                                             : 0),
-        cells(std::max(microbatches, table.plan().evaluation.microbatches)) {}
+        evaluated(evaluatedIn(table)), cells(std::max(microbatches, evaluated)) {}
 
   void add(const RankView &rank, std::uint32_t begin, std::uint32_t end) {
     for (std::uint32_t entry = begin; entry < end; ++entry) {
@@ -286,11 +289,13 @@ void verifyTasksComplete(const ActionTable &table, Verdict &verdict) {
     return; // a stage without a rank, or with two
   // A stage and microbatch needs two tasks at least; said here, so that a plan of a few bytes
   // cannot ask for a large table.
-  const std::uint64_t pairs = std::uint64_t{table.microbatches()} * table.stages().size();
-  if (pairs * 2 > table.size()) {
+  const std::uint64_t evaluated = evaluatedIn(table);
+  const std::uint64_t tasks = std::uint64_t{table.microbatches()} * 2 + evaluated;
+  if (tasks * table.stages().size() > table.size()) {
     verdict.error(Rule::S1, 1,
                   fmt::format("{} stages with {} microbatches cannot run in {} actions",
-                              table.stages().size(), table.microbatches(), table.size()));
+                              table.stages().size(), table.microbatches() + evaluated,
+                              table.size()));
     return;
   }
   std::uint64_t steps = judgeSteps(table, kNone, verdict);

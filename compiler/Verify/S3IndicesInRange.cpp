@@ -30,7 +30,7 @@ public:
   Ranges(const Plan &plan, Verdict &verdict) : plan(plan), verdict(verdict) {}
 
   bool hold() {
-    if (!mesh() || !models() || !groups())
+    if (!mesh() || !models() || !groups() || !decisions())
       return false;
     std::uint64_t entries = 0;
     for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
@@ -171,12 +171,16 @@ private:
   }
 
   bool decisions() {
-    for (const auto &[decision, values] : plan.decisions)
-      require(isEnumerator(decision) && !values.empty() &&
-                  (decision != Decision::Microbatches ||
-                   (values.front() >= 1 && values.back() <= plan.data.microbatches)),
-              23, "decision {} has no values, or a step that has none",
+    for (const auto &[decision, values] : plan.decisions) {
+      const bool ofMicrobatches = decision == Decision::Microbatches;
+      const std::uint32_t most = ofMicrobatches ? plan.data.microbatches : 1;
+      const bool fits = std::all_of(values.begin(), values.end(), [&](std::uint32_t value) {
+        return value <= most && (value != 0 || !ofMicrobatches);
+      });
+      require(isEnumerator(decision) && !values.empty() && fits, 23,
+              "decision {} has no values, or one that it cannot have",
               static_cast<unsigned>(decision));
+    }
     for (const Condition &condition : plan.conditions)
       require(isEnumerator(condition.decision) && isEnumerator(condition.comparison) &&
                   !valuesOf(plan, condition.decision).empty(),

@@ -66,6 +66,41 @@ TEST(LocalRun, AFoldedRankMeetsAFlatOne) {
   EXPECT_EQ(recorder.stats[0].actions, 22u); // as without a loop over microbatches
 }
 
+TEST(LocalRun, WhatACaseOrAGuardSkipsDoesNotRun) {
+  SmallJob job({.steps = 4});
+  job.plan.decisions = {{plan::Decision::Evaluate, {0, 1}}, {plan::Decision::Bad, {0, 1}}};
+  job.plan.conditions = {{plan::Decision::Evaluate, plan::Comparison::Equal, 1},
+                         {plan::Decision::Bad, plan::Comparison::Equal, 0}};
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    plan::Program &program = job.plan.programs[rank];
+    const std::uint32_t optimize =
+        indexOf(job.plan, rank, rank == 0 ? "optimize, stage 0" : "optimize, stage 1");
+    program.actions[optimize].guard = 2; // runs: the gradients of null stages are finite
+    const std::uint32_t square =
+        indexOf(job.plan, rank, rank == 0 ? "square_norm, stage 0" : "square_norm, stage 1");
+    program.cases = {{square, square + 1, 1}}; // never runs: the plan has no evaluation
+  }
+  Recorder recorder;
+  const Status status = runJob(job, recorder);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(recorder.records.size(), 4u);
+  EXPECT_EQ(recorder.stats[0].actions, 21u); // one less than all
+  EXPECT_EQ(recorder.records[3].skipped, 0u);
+}
+
+TEST(LocalRun, ADecisionThatThePlanIsNotMadeForIsRefused) {
+  SmallJob job({.steps = 4});
+  job.plan.decisions = {{plan::Decision::Evaluate, {1}}};
+  job.plan.conditions = {{plan::Decision::Evaluate, plan::Comparison::Equal, 1}};
+  job.plan.programs[1].actions[indexOf(job.plan, 1, "optimize, stage 1")].guard = 1;
+  Recorder recorder;
+  const Status status = runJob(job, recorder);
+  EXPECT_EQ(status.code(), StatusCode::Unacceptable);
+  EXPECT_THAT(status.message(),
+              HasSubstr("rank 1 at a decision: `evaluate` was decided to be 0, for which the plan "
+                        "is not made"));
+}
+
 TEST(LocalRun, AMissingTextNamesTheOptionThatHelps) {
   SmallJob job;
   job.plan.data.text = "nowhere.txt";

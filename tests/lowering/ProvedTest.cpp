@@ -48,5 +48,29 @@ TEST(Proved, EveryOrderAtManySizes) {
   EXPECT_GT(plans, 100);
 }
 
+TEST(Proved, EveryOrderWithShortStepsAndEvaluations) {
+  int plans = 0;
+  for (const Order &order : allOrders())
+    for (const std::uint32_t ranks : {1u, 2u, 4u})
+      for (const std::uint32_t microbatches : {4u, 8u}) {
+        const ScheduleShape shape{static_cast<int>(ranks), static_cast<int>(microbatches),
+                                  order.chunks.usual};
+        if (check(order, shape))
+          continue;
+        ++plans;
+        expectProved({.schedule = std::string(order.name),
+                      .ranks = ranks,
+                      .microbatches = microbatches,
+                      .chunks = static_cast<std::uint32_t>(order.chunks.usual),
+                      .layers = 24,
+                      .exportTo = "out",
+                      .family = {1, microbatches - 1, microbatches},
+                      .evaluates = ranks == 2 ? microbatches + 3 : 2});
+        if (testing::Test::HasFatalFailure())
+          return;
+      }
+  EXPECT_GT(plans, 10);
+}
+
 } // namespace
 } // namespace vime

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "compiler/Verify/Verify.h"
+#include "tests/lowering/Lowered.h"
 #include "tests/plan/SmallPlan.h"
 
 namespace vime {
@@ -20,6 +21,8 @@ public:
   void apply() {
     Program &program = plan.programs[random() % 2];
     Layout &layout = plan.layouts[random() % 2];
+    if (!program.cases.empty() && random() % 3 == 0)
+      return ofDecisions(program);
     switch (random() % 12) {
     case 0:
     case 1:
@@ -54,8 +57,35 @@ private:
   void scramble(void *bytes, std::size_t count) {
     static_cast<unsigned char *>(bytes)[random() % count] = static_cast<unsigned char>(random());
   }
+  void ofDecisions(Program &program) {
+    Case &one = program.cases[random() % program.cases.size()];
+    Condition &condition = plan.conditions[random() % plan.conditions.size()];
+    DecisionRange &range = plan.decisions[random() % plan.decisions.size()];
+    switch (random() % 9) {
+    case 0:
+      return set(one.begin);
+    case 1:
+      return set(one.end);
+    case 2:
+      return set(one.condition);
+    case 3:
+      return set(condition.decision);
+    case 4:
+      return set(condition.comparison);
+    case 5:
+      return set(condition.value);
+    case 6:
+      return set(range.decision);
+    case 7:
+      return set(range.values[random() % range.values.size()]);
+    default:
+      return set(plan.evaluation.microbatches);
+    }
+  }
   void anyOf(Loop &loop) {
-    switch (random() % 6) {
+    switch (random() % 7) {
+    case 6:
+      return set(loop.until);
     case 0:
       return set(loop.id);
     case 1:
@@ -134,11 +164,14 @@ private:
 };
 
 TEST(Damaged, EveryPlanGetsAVerdict) {
+  const Plan varied = lowered({.family = {2, 3}, .evaluates = 4});
   int refused = 0;
   for (std::uint32_t seed = 0; seed < 3000; ++seed) {
-    Plan plan = seed % 2 ? foldedPlan({.exportTo = "model"}) : smallPlan({.exportTo = "model"});
+    Plan plan = seed % 3 == 0   ? varied
+                : seed % 3 == 1 ? foldedPlan({.exportTo = "model"})
+                                : smallPlan({.exportTo = "model"});
     Damage damage(plan, seed);
-    for (std::uint32_t times = 0; times <= seed % 3; ++times)
+    for (std::uint32_t times = 0; times <= seed % 5 % 3; ++times)
       damage.apply();
     Findings findings;
     verifyPlan(plan, findings);
