@@ -108,7 +108,7 @@ constexpr std::array kExamples = {
     PlanExample{Rule::D3, 2, "a family of 5000 numbers of microbatches"},
     PlanExample{Rule::D4, 1, "a case sends message 3, which is received behind it"},
     PlanExample{Rule::D5, 1, "case 0 is for `evaluate = 1` on rank 0 and for `save = 1` on rank 1"},
-    PlanExample{Rule::D5, 2, "a `forward` with a guard: without it there is no output"},
+    PlanExample{Rule::D5, 2, "a `forward` with a guard: without it the backward has no stash"},
     PlanExample{Rule::D5, 3, "rank 0 ends its steps on `stop = 1`, rank 1 runs them all"},
     PlanExample{Rule::D6, 1, "`scale_gradients` stands behind `load_evaluation`"},
 

@@ -1,6 +1,6 @@
 // D5: what has counterparts is skipped on all of them or on none: every rank has the same cases,
 // one behind the other, and calls and transfers stand in the same one; a guard stands only on an
-// action whose outputs are what they were when it is skipped.
+// action without counterparts, whose outputs nobody misses when it is skipped.
 #include <map>
 
 #include <fmt/format.h>
@@ -59,26 +59,63 @@ void judgeLoopEnds(const ActionTable &table, Verdict &verdict) {
                                   rank.rank));
 }
 
-/// What is skipped must leave its outputs as they were: it writes only what it also reads.
-void judgeGuards(const ActionTable &table, const RankView &rank, Verdict &verdict) {
-  for (std::uint32_t action = 0; action < rank.program->actions.size(); ++action) {
-    const Action &fields = rank.program->actions[action];
-    if (fields.guard == 0)
-      continue;
-    for (const OperandSignature &operand : signatureOf(fields.opcode)->operands)
-      if (operand.access != Access::Read && operand.access != Access::ReadWrite) {
-        const ActionPlace place{rank.rank, action};
-        verdict.to(
-            verdict.error(Rule::D5, 2, place,
-                          fmt::format("{} of rank {} is guarded by `{}`; when it is skipped, "
-                                      "its `{}` is never written",
-                                      verdict.words(place), rank.rank,
-                                      describeCondition(table.plan(), fields.guard), operand.name)),
-            place);
-        break;
-      }
+/// What is skipped leaves its outputs as they were: so it writes what it also reads, or what is
+/// read under the same guard only.
+class Guards {
+public:
+  Guards(const ActionTable &table, const RankView &rank, Verdict &verdict)
+      : table(table), rank(rank), program(*rank.program), verdict(verdict) {}
+
+  void judge() {
+    for (std::uint32_t action = 0; action < program.actions.size(); ++action)
+      if (program.actions[action].guard != 0)
+        judge(action);
   }
-}
+
+private:
+  void judge(std::uint32_t action) {
+    const Action &fields = program.actions[action];
+    const Signature &signature = *signatureOf(fields.opcode);
+    for (std::size_t operand = 0; operand < signature.operands.size(); ++operand) {
+      const Access access = signature.operands[operand].access;
+      const std::uint32_t buffer = program.operands[fields.operands + operand];
+      if (access == Access::Read || access == Access::ReadWrite || buffer == kNoBuffer)
+        continue;
+      if (const std::uint32_t reader = readerOutside(buffer, fields.guard); reader != kNone)
+        return fault(action, signature.operands[operand].name, reader);
+    }
+  }
+
+  /// An action that reads the buffer under another guard, or none.
+  std::uint32_t readerOutside(std::uint32_t buffer, std::uint8_t guard) const {
+    for (std::uint32_t action = 0; action < program.actions.size(); ++action) {
+      const Action &fields = program.actions[action];
+      const auto operands = signatureOf(fields.opcode)->operands;
+      for (std::size_t operand = 0; operand < operands.size() && fields.guard != guard; ++operand)
+        if (operands[operand].access != Access::Write &&
+            program.operands[fields.operands + operand] == buffer)
+          return action;
+    }
+    return kNone;
+  }
+
+  void fault(std::uint32_t action, std::string_view operand, std::uint32_t reader) {
+    const ActionPlace place{rank.rank, action};
+    Finding &finding = verdict.error(
+        Rule::D5, 2, place,
+        fmt::format(
+            "{} of rank {} is guarded by `{}`; when it is skipped, its `{}` is never written",
+            verdict.words(place), rank.rank,
+            describeCondition(table.plan(), program.actions[action].guard), operand));
+    verdict.from(finding, place);
+    verdict.to(finding, {rank.rank, reader});
+  }
+
+  const ActionTable &table;
+  const RankView &rank;
+  const Program &program;
+  Verdict &verdict;
+};
 
 } // namespace
 
@@ -86,7 +123,7 @@ void verifyConditionsAgree(const ActionTable &table, Verdict &verdict) {
   judgeSameCases(table, verdict);
   judgeLoopEnds(table, verdict);
   for (const RankView &rank : table.ranks())
-    judgeGuards(table, rank, verdict);
+    Guards(table, rank, verdict).judge();
 }
 
 } // namespace vime::verify

@@ -277,7 +277,8 @@ private:
     if ((action.flags & (kGroupBegin | kGroupEnd)) != 0)
       return fail(15, rank, index, "fused transfers cannot be judged by this version");
     if (action.guard > plan.conditions.size() ||
-        (action.guard != 0 && !runsOnDispatcher(signature->lane)))
+        (action.guard != 0 &&
+         (signature->family == Family::Transfer || signature->family == Family::Collective)))
       return fail(19, rank, index,
                   fmt::format("{} has a guard that it cannot have", signature->name));
     for (const Wait &wait : action.waits)

@@ -148,10 +148,8 @@ Status Executor::dispatch(const Instruction &instruction) {
     const StatusOr<bool> runs = holds(instruction.guard);
     if (!runs.ok())
       return runs.status();
-    if (!*runs) {
-      ++lane.dispatched; // of a lane of the dispatcher's own
-      return Status();
-    }
+    if (!*runs)
+      return skip(lane);
   }
   const std::uint32_t microbatch = instruction.moves ? move(instruction) : instruction.microbatch;
   ++state.counters.actions;
@@ -163,6 +161,14 @@ Status Executor::dispatch(const Instruction &instruction) {
     if (Status status = awaitLane(instruction.lane, lane.dispatched); !status.ok())
       return explain(std::move(status), instruction, "waiting for the end of");
   return Status();
+}
+
+/// What is skipped advances its lane all the same: waits are relative.
+Status Executor::skip(LaneState &lane) {
+  static const Instruction nothing{
+      .routine = [](RankState &, const Instruction &) { return Status(); }};
+  ++lane.dispatched;
+  return !lane.worker || lane.worker->push(nothing) ? Status() : stopped();
 }
 
 Status Executor::perform(const Instruction &instruction) {

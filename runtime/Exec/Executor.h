@@ -53,6 +53,7 @@ private:
   Status runRange(std::uint32_t begin, std::uint32_t end);
   Status dispatch(const Instruction &instruction);
   StatusOr<bool> holds(std::uint8_t entry) const;
+  static Status skip(LaneState &lane);
   Status perform(const Instruction &instruction);
   Status performTimed(const Instruction &instruction);
   Status awaitAll(const Instruction &instruction);

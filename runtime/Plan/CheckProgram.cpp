@@ -238,9 +238,10 @@ const char *ProgramCheck::problemOf(const Action &action, const Signature &signa
     return "is of a microbatch that no step has";
   if ((action.flags & ~knownFlags()) != 0 || !isCondition(action.guard))
     return "has an unknown flag or a condition that does not exist";
-  // The dispatcher decides, and advances the lane of what it skips: it must be one of its own.
-  if (action.guard != 0 && !runsOnDispatcher(signature.lane))
-    return "has a guard, but does not run where decisions are read; put it into a case";
+  // A peer could not tell what its end skips; a case is the same on all of them.
+  if (action.guard != 0 &&
+      (signature.family == Family::Transfer || signature.family == Family::Collective))
+    return "has a guard, though it has counterparts; put it into a case";
   const bool accumulates =
       signature.opcode == Opcode::Backward || signature.opcode == Opcode::BackwardWeight;
   if (action.immediate > (accumulates ? kOverwriteGradients : 0))

@@ -80,11 +80,14 @@ TEST(LocalRun, WhatACaseOrAGuardSkipsDoesNotRun) {
         indexOf(job.plan, rank, rank == 0 ? "square_norm, stage 0" : "square_norm, stage 1");
     program.cases = {{square, square + 1, 1}}; // never runs: the plan has no evaluation
   }
+  // Nor does this one, on the lane of a worker; those who wait for it go on.
+  const std::uint32_t load = indexOf(job.plan, 0, "load");
+  job.plan.programs[0].actions[load].guard = 1;
   Recorder recorder;
   const Status status = runJob(job, recorder);
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(recorder.records.size(), 4u);
-  EXPECT_EQ(recorder.stats[0].actions, 21u); // one less than all
+  EXPECT_EQ(recorder.stats[0].actions, 20u); // two less than all
   EXPECT_EQ(recorder.records[3].skipped, 0u);
 }
 

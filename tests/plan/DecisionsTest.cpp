@@ -126,9 +126,9 @@ TEST(Decisions, WhatAReaderRefuses) {
       {"rank 0: action 18 (optimize, stage 0) has an unknown flag or a condition that does not "
        "exist",
        [](Plan &p) { p.programs[0].actions[18].guard = 4; }},
-      {"rank 0: action 1 (decide) has a guard, but does not run where decisions are read; put it "
-       "into a case",
-       [](Plan &p) { p.programs[0].actions[1].guard = 1; }},
+      {"rank 0: action 3 (broadcast `step`) has a guard, though it has counterparts; put it into "
+       "a case",
+       [](Plan &p) { p.programs[0].actions[3].guard = 1; }},
       {"rank 1 has no buffer that holds its scalars",
        [](Plan &p) { p.layouts[1].buffers.push_back(p.layouts[1].buffers[4]); }},
       {"an evaluation of 3 microbatches every 0 steps", [](Plan &p) { p.evaluation.every = 0; }},
