@@ -104,7 +104,9 @@ public:
     steps.push_back(record);
     stats.assign(ranks.begin(), ranks.end());
   }
+  void evaluated(const EvaluationRecord &record) override { evaluations.push_back(record); }
   void exported() override { ++exports; }
+  std::vector<EvaluationRecord> evaluations;
   std::vector<StepRecord> steps;
   std::vector<plan::RankStats> stats;
   int exports = 0;
@@ -118,6 +120,7 @@ TEST(RankReports, CrossAPipeInAnyPieces) {
   writer.connected();
   const std::vector<plan::RankStats> stats = {{1, 2, 3, 4}, {5, 6, 7, 8}};
   writer.stepFinished({.step = 41, .loss = 2.5, .tokens = 16}, stats);
+  writer.evaluated({.step = 41, .loss = 2.25, .tokens = 32, .ends = 1});
   writer.exported();
   writer.ended(Status(StatusCode::Hang, "rank 1 did not come"));
   close(whole[1]);
@@ -137,6 +140,9 @@ TEST(RankReports, CrossAPipeInAnyPieces) {
   ASSERT_EQ(listener.stats.size(), 2u);
   EXPECT_EQ(listener.stats[1].exportedTensors, 8u);
   EXPECT_EQ(listener.exports, 1);
+  ASSERT_EQ(listener.evaluations.size(), 1u);
+  EXPECT_EQ(listener.evaluations[0].loss, 2.25);
+  EXPECT_EQ(listener.evaluations[0].ends, 1u);
   ASSERT_TRUE(reader.hasEnded());
   EXPECT_EQ(reader.status().code(), StatusCode::Hang);
   EXPECT_EQ(reader.status().message(), "rank 1 did not come");

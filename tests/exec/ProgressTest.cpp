@@ -51,5 +51,24 @@ TEST(Progress, ALossThatIsNotANumberIsSaidOnceEvenInSilence) {
             "warning: the loss of step 2 is not finite\n");
 }
 
+TEST(Progress, EvaluationsAndSkippedStepsAreSaid) {
+  std::FILE *const stream = std::tmpfile();
+  Progress progress(smallPlan({.steps = 30}), "local", "", Progress::Style::Lines, stream, 1h);
+  progress.stepFinished({.step = 0, .loss = 2, .skipped = 1}, {});
+  progress.evaluated({.step = 0, .loss = 1.5, .tokens = 8, .ends = 1});
+  progress.close();
+  std::string text(static_cast<std::size_t>(std::ftell(stream)), '\0');
+  std::rewind(stream);
+  text.resize(std::fread(text.data(), 1, text.size(), stream));
+  std::fclose(stream);
+  EXPECT_EQ(text, R"(warning: the gradients of step 1 are not finite; it changes no parameter
+step  1/30  loss 2.0000       0 tokens/s  bubble  0.0 %  1 skipped
+step  1/30  held-out loss 1.5000, which ends the run
+)");
+  EXPECT_EQ(progress.result().skippedSteps(), 1u);
+  EXPECT_NE(textOf(progress.result()).find("skipped       1 step whose gradients were not finite"),
+            std::string::npos);
+}
+
 } // namespace
 } // namespace vime
