@@ -129,6 +129,11 @@ constexpr std::array kExamples = {
                 "two receives into one slot, and the second does not wait for the first"},
     PlanExample{Rule::M3, 5, "four microbatches are alive, and the stash has three slots"},
     PlanExample{Rule::M3, 6, "a `backward` whose `input_gradient` is also its `input`"},
+
+    PlanExample{Rule::K1, 1, "`optimize` of stage 0 stands behind the copy that is saved"},
+    PlanExample{Rule::K1, 2, "weights are saved, and `optimize` runs before the step ends"},
+    PlanExample{Rule::K1, 3,
+                "the moments of stage 1 are never saved, though `save` may be decided"},
 };
 
 } // namespace

@@ -148,6 +148,11 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::M3, 5,
                  "a ring has too few slots: a microbatch is overwritten before its last use"},
     VerifierCode{Rule::M3, 6, "an action writes a slot that is also another operand of it"},
+
+    VerifierCode{Rule::K1, 1,
+                 "a checkpoint takes weights or moments in front of the step's update"},
+    VerifierCode{Rule::K1, 2, "weights or moments change between a checkpoint and the next step"},
+    VerifierCode{Rule::K1, 3, "a checkpoint lacks the weights or moments of a stage"},
 };
 
 } // namespace

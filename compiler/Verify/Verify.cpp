@@ -54,6 +54,8 @@ std::span<const ProvedRule> provedRules() {
           Rule::M3,
           "nothing is read before it is there or overwritten before its last use, sends included",
           verifyBuffersOrdered},
+      ProvedRule{Rule::K1, "a checkpoint takes all of a model between two steps",
+                 verifyCheckpointAtBoundary},
   };
   return kRules;
 }

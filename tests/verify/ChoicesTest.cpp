@@ -159,5 +159,66 @@ TEST(Choices, WhatIsWrongInOneMemberIsFoundAndNamed) {
   EXPECT_NE(text.find("in a step with microbatches = 2, evaluate = 1"), std::string::npos) << text;
 }
 
+/// Behind its last action each rank copies weights and moments, where `save` is decided.
+Plan savingPlan() {
+  Plan plan = variedPlan();
+  plan.decisions.insert(plan.decisions.begin() + 2, {Decision::Save, {0, 1}});
+  plan.conditions.push_back({Decision::Save, Comparison::Equal, 1});
+  std::int32_t time = 0;
+  for (Program &program : plan.programs)
+    time = std::max(time, program.actions[program.loops[0].end - 1].time);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    Program &program = plan.programs[rank];
+    Layout &layout = plan.layouts[rank];
+    program.loops[0].period += 2;
+    std::int32_t now = time;
+    for (const BufferKind kind : {BufferKind::Weights, BufferKind::Moments}) {
+      std::uint32_t source = 0;
+      while (layout.buffers[source].kind != kind)
+        ++source;
+      Buffer copy = layout.buffers[source];
+      copy.kind = BufferKind::Workspace;
+      copy.stage = kNoStage;
+      copy.offset = (layout.arena[0] + 63) / 64 * 64;
+      layout.arena[0] = copy.offset + copy.bytes;
+      layout.buffers.push_back(copy);
+      Action action{.opcode = code(Opcode::Copy), .time = ++now, .operandCount = 2};
+      action.guard = static_cast<std::uint8_t>(plan.conditions.size());
+      action.operands = static_cast<std::uint32_t>(program.operands.size());
+      program.operands.push_back(source);
+      program.operands.push_back(static_cast<std::uint32_t>(layout.buffers.size() - 1));
+      program.actions.insert(program.actions.begin() + program.loops[0].end++, action);
+    }
+  }
+  return plan;
+}
+
+TEST(Checkpoint, KeepsTheRule) { EXPECT_EQ(judged(savingPlan()), ""); }
+
+TEST(Checkpoint, BreaksTheRule) {
+  Plan early = savingPlan();
+  Program &program = early.programs[0];
+  const std::uint32_t copy = program.loops[0].end - 2;
+  const std::uint32_t update = indexOfAction(early, 0, "optimize, stage 0");
+  std::swap(program.actions[copy], program.actions[update]);
+  std::swap(program.actions[copy].time, program.actions[update].time);
+  const std::string text = judged(early);
+  EXPECT_NE(text.find("error[K0101]: copy, microbatch 0 of rank 0 takes in front of the update of "
+                      "the step `weights of stage 0`"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("error[K0102]: optimize, stage 0 of rank 0 changes behind the checkpoint of "
+                      "the step `weights of stage 0`"),
+            std::string::npos)
+      << text;
+
+  Plan partial = savingPlan();
+  drop(partial.programs[1], partial.programs[1].loops[0].end - 1);
+  EXPECT_NE(judged(partial).find("error[K0103]: `save` may be decided, but no checkpoint takes the "
+                                 "moments of stage 1"),
+            std::string::npos)
+      << judged(partial);
+}
+
 } // namespace
 } // namespace vime
