@@ -8,6 +8,7 @@
 #include <random>
 #include <tuple>
 
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 
 namespace vime {
@@ -28,13 +29,28 @@ struct Instance {
   std::uint32_t index;
   std::uint32_t microbatch;
   std::uint64_t position; // on its lane
+  std::size_t drained;    // so many instances before it are done when it starts: edges of cases
 };
 
-/// All iterations of all loops.
-std::vector<Instance> unroll(const Program &program) {
+/// What is decided in a step: every value at some time, all of them next to each other.
+bool runs(const Plan &plan, const Case &one, std::uint32_t step) {
+  const Condition &condition = plan.conditions[one.condition - 1];
+  const auto values = valuesOf(plan, condition.decision);
+  const std::uint32_t turn = condition.decision == Decision::Microbatches ? step : step / 2;
+  return holds(condition, values[turn % values.size()]);
+}
+
+bool endsACase(const Program &program, std::uint32_t index) {
+  return std::any_of(program.cases.begin(), program.cases.end(),
+                     [&](const Case &one) { return one.end == index; });
+}
+
+/// All iterations of all loops, without what is decided not to run.
+std::vector<Instance> unroll(const Plan &plan, const Program &program) {
   std::vector<Instance> instances;
   std::map<int, std::uint64_t> counts;
   std::size_t next = 0; // loop
+  std::size_t drained = 0;
   const auto append = [&](const auto &self, std::uint32_t index, std::uint32_t end,
                           std::uint32_t iteration) -> void {
     while (index < end) {
@@ -44,13 +60,23 @@ std::vector<Instance> unroll(const Program &program) {
         for (std::uint32_t inner = 0; inner < loop.trips; ++inner) {
           next = own + 1;
           self(self, loop.begin, loop.end, inner);
+          if (endsACase(program, loop.end))
+            drained = instances.size();
         }
         index = loop.end;
         continue;
       }
+      const auto begun = std::find_if(program.cases.begin(), program.cases.end(),
+                                      [&](const Case &one) { return one.begin == index; });
+      if (begun != program.cases.end() || endsACase(program, index))
+        drained = instances.size();
+      if (begun != program.cases.end() && !runs(plan, *begun, iteration)) {
+        index = begun->end;
+        continue;
+      }
       const Action &action = program.actions[index];
-      instances.push_back(
-          {&action, index, action.microbatch + action.step * iteration, counts[action.lane]++});
+      instances.push_back({&action, index, action.microbatch + action.step * iteration,
+                           counts[action.lane]++, drained});
       ++index;
     }
   };
@@ -79,6 +105,7 @@ struct Rank {
   std::vector<std::vector<std::size_t>> lanes; // instances of each
   std::vector<std::size_t> finished;           // of each lane
   std::vector<State> states;
+  mutable std::size_t done = 0;              // instances before the first that is not
   std::vector<std::size_t> dispatchedBefore; // for instance × lane
   std::array<std::vector<std::uint8_t>, 2> memory;
   std::uint64_t decided = 0, measured = 0;
@@ -114,7 +141,7 @@ private:
     rank.rank = index;
     rank.program = programOf(plan, index);
     rank.layout = layoutOf(plan, index);
-    rank.instances = unroll(*rank.program);
+    rank.instances = unroll(plan, *rank.program);
     rank.states.assign(rank.instances.size(), State::Waiting);
     rank.lanes.resize(rank.program->lanes.size());
     rank.finished.assign(rank.lanes.size(), 0);
@@ -157,6 +184,10 @@ private:
   }
 
   bool mayStart(const Rank &rank, std::size_t instance) const {
+    while (rank.done < rank.states.size() && rank.states[rank.done] == State::Done)
+      ++rank.done;
+    if (rank.done < rank.instances[instance].drained)
+      return false;
     for (const Wait wait : rank.instances[instance].action->waits) {
       if (wait.empty())
         continue;
@@ -424,7 +455,7 @@ bool finishesInLockstep(const Plan &plan) {
   std::vector<std::vector<Instance>> programs;
   std::vector<std::size_t> heads(ranks, 0);
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
-    programs.push_back(unroll(*programOf(plan, rank)));
+    programs.push_back(unroll(plan, *programOf(plan, rank)));
   const auto meetingOf = [&](std::uint32_t rank) {
     const Lane &lane = programOf(plan, rank)->lanes[programs[rank][heads[rank]].action->lane];
     const std::uint32_t peer = resolvePeer(plan.mesh, rank, lane.peer);

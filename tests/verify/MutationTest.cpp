@@ -241,7 +241,8 @@ TEST(Mutation, TheInterpreterAgreesWithItselfWhateverTheSchedule) {
        {smallPlan({.exportTo = "model"}),
         lowered(
             {.schedule = "interleaved", .ranks = 2, .microbatches = 4, .chunks = 2, .layers = 4}),
-        lowered({.schedule = "zb-h1", .ranks = 2, .microbatches = 3, .layers = 2})}) {
+        lowered({.schedule = "zb-h1", .ranks = 2, .microbatches = 3, .layers = 2}),
+        lowered({.microbatches = 3, .layers = 2, .family = {2, 3}, .evaluates = 4})}) {
     const Outcome first = interpret(plan, 0);
     EXPECT_EQ(first.trouble, "");
     EXPECT_TRUE(finishesInLockstep(plan));
@@ -270,6 +271,15 @@ TEST(Mutation, SplitBackward) {
   judgeMutants(lowered({.schedule = "zb-h1", .ranks = 2, .microbatches = 3, .layers = 2}), 150, 4,
                tally);
   EXPECT_GT(tally.refused, 80);
+}
+
+/// Steps of two lengths and evaluations between them; the interpreter goes from one to the other.
+TEST(Mutation, StepsThatVary) {
+  Tally tally;
+  judgeMutants(lowered({.microbatches = 3, .layers = 2, .family = {2, 3}, .evaluates = 4}), 300, 4,
+               tally);
+  EXPECT_GT(tally.refused, 150);
+  EXPECT_GT(tally.harmless, 5); // else it would prove nothing
 }
 
 } // namespace
