@@ -9,6 +9,7 @@
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
 #include "runtime/Plan/PlanFile.h"
+#include "tests/plan/ForgedFile.h"
 #include "tests/plan/SmallPlan.h"
 
 namespace vime {
@@ -142,6 +143,22 @@ TEST(Decisions, WhatAReaderRefuses) {
     change.apply(plan);
     EXPECT_EQ(parsePlan(serializePlan(plan)).status().message(), change.sentence);
   }
+}
+
+TEST(Decisions, ForgedBytesGiveAPlanThatPassesOrASentence) {
+  const ForgedFile whole = ForgedFile::of(withRoom(decidedPlan()));
+  int refused = 0;
+  for (const file::PartKind kind : {file::PartKind::Common, file::PartKind::Program}) {
+    const std::size_t bytes = ForgedFile(whole).part(kind).bytes.size();
+    for (std::size_t bit = 0; bit < 8 * bytes; ++bit) {
+      ForgedFile file = whole;
+      file.part(kind).bytes[bit / 8] ^= static_cast<char>(1u << bit % 8);
+      const StatusOr<Plan> read = parsePlan(file.bytes());
+      refused += !read.ok();
+      EXPECT_TRUE(read.ok() || read.status().code() == StatusCode::Unacceptable);
+    }
+  }
+  EXPECT_GT(refused, 1000);
 }
 
 TEST(Decisions, AnEvaluationNeedsRoomForItsMicrobatches) {
