@@ -19,6 +19,7 @@ examples:
   vimec order interleaved --ranks 4 --microbatches 8 --chunks 2
   vimec show plan.bin --format=grid
   vimec verify plan.bin
+  vimec verify order.csv                        judge an order in PyTorch's notation
   vimec job.yaml --stop-after=comm              print the IR after a phase (job, order, comm, memory, plan)
 
 exit codes: 0 ok, 1 input invalid, 2 usage, 3 file, 4 plan not acceptable, 70 internal error

@@ -59,8 +59,10 @@ void addExplain(CLI::App &app, Invocation &invocation) {
 
 void addVerify(CLI::App &app, Invocation &invocation) {
   auto plan = std::make_shared<std::string>();
-  CLI::App *verb = app.add_subcommand("verify", "prove a plan safe, or show why it is not");
-  verb->add_option("plan", *plan, "plan to judge")->required()->type_name("PLAN.bin");
+  CLI::App *verb = app.add_subcommand("verify", "prove a plan safe or an order legal, or show why it is not");
+  verb->add_option("plan", *plan, "plan to judge, or the table of an order; -: a table from standard input")
+      ->required()
+      ->type_name("PLAN.bin|TABLE.csv");
   takesJson(*verb, invocation);
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runVerify(*plan, invocation.output); };
@@ -85,10 +87,12 @@ void addOrder(CLI::App &app, Invocation &invocation) {
   auto order = std::make_shared<OrderArguments>();
   CLI::App *verb = app.add_subcommand("order", "print a pipeline order without a job");
   verb->footer("\norders:\n" + orderTable());
-  verb->add_option("name", order->name, "one of the orders below")->required()->type_name("ORDER");
-  takesCount(verb->add_option("--ranks", order->ranks, "ranks of the pipeline"))->required();
-  takesCount(verb->add_option("--microbatches", order->microbatches, "microbatches of a step"))
-      ->required();
+  verb->add_option("name", order->name, "one of the orders below, or a table, ending in .csv")
+      ->required()
+      ->type_name("ORDER|TABLE.csv");
+  takesCount(verb->add_option("--ranks", order->ranks, "ranks of the pipeline; not of a table"));
+  takesCount(verb->add_option("--microbatches", order->microbatches,
+                              "microbatches of a step; not of a table"));
   takesCount(verb->add_option("--chunks", order->chunks,
                               "stages per rank (default: what the order needs)"));
   invocation.textFormats.push_back(

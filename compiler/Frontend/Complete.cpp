@@ -77,6 +77,8 @@ private:
                  : std::nullopt;
     if (path == "pipeline.chunks")
       return usualChunks();
+    if (path == "pipeline.schedule_hash")
+      return from(std::string(), {"pipeline.schedule"}); // of no table
     if (path == "pipeline.memory_limit")
       return from(draft.job.cluster.memory.value, {"cluster.memory"});
     const std::string model(sectionOf(path));

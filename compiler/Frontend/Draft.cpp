@@ -15,6 +15,11 @@ Finding &Draft::error(JobCode code, std::string message, SourceSpan span, std::s
       .at(std::move(span), std::move(label));
 }
 
+void Draft::adopt(const Findings &found) {
+  for (const Finding &finding : found.all())
+    findings.all().push_back(finding);
+}
+
 SourceSpan Draft::keySpan(std::string_view path) const {
   while (true) {
     if (const auto found = keys.find(std::string(path)); found != keys.end())

@@ -16,6 +16,8 @@ constexpr std::array<std::string_view, 3> kOriginNames = {"given", "default", "d
 bool isEmpty(const Value &value) {
   if (const auto *number = std::get_if<std::uint64_t>(&value))
     return *number == 0;
+  if (const auto *list = std::get_if<CountList>(&value))
+    return list->empty();
   const auto *text = std::get_if<std::string>(&value);
   return text && text->empty();
 }

@@ -1,4 +1,4 @@
-// Rules: J over several values of a job, in two files: JobRules.cpp and ModelRules.cpp.
+// Rules: J over several values of a job, in three files: JobRules.cpp, ModelRules.cpp and OrderRules.cpp.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@ namespace vime {
 
 /// Each model by itself: what its family has, heads that divide, a vocabulary for bytes.
 void checkModels(Draft &draft);
+/// The schedule: that it can be built, fits the ranks and the model, and is placed as asked.
+void checkPipeline(Draft &draft);
 
 inline std::string text(std::uint64_t number) { return std::to_string(number); }
 

@@ -5,6 +5,7 @@
 #include "compiler/Lowering/PipelineClock.h"
 #include "compiler/Lowering/ProgramWriter.h"
 #include "compiler/Lowering/RankBuffers.h"
+#include "compiler/Lowering/SplitStages.h"
 #include "runtime/Plan/StepHeader.h"
 
 namespace vime {
@@ -223,7 +224,7 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order, Fi
   const Job::NamedModel &model = *job.model(job.actor.model.value);
   plan.models = {
       {.config = model.config,
-       .stages = splitLayers(model.config, static_cast<std::uint32_t>(order.placement.size())),
+       .stages = splitStages(job, static_cast<std::uint32_t>(order.placement.size())),
        .checkpoint = model.checkpoint.value}};
   TrainingLoop(job, order, plan).write(*clock);
   plan.predictions = {.stepUnits = static_cast<double>(clock->makespan),
