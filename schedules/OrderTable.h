@@ -70,7 +70,8 @@ struct OrderTable {
   /// One more than the largest number named.
   int stages() const;
   int microbatches() const;
-  /// Tasks and idle slots alone. Each stage is on the rank where it first stands, -1 if it stands nowhere.
+  /// Tasks and idle slots alone. Each stage is on the rank where it first stands, -1 if it stands
+  /// nowhere.
   Schedule schedule() const;
 };
 

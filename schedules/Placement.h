@@ -20,8 +20,8 @@ Placement loopPlacement(ScheduleShape shape);
 /// of ways. The rank of a turn holds two neighbouring stages.
 Placement veePlacement(ScheduleShape shape);
 
-/// The order with its ranks renamed so that every stage is on the rank that `placement` says, or why
-/// that cannot be: stages that share a rank stay together, and no two ranks become one.
+/// The order with its ranks renamed so that every stage is on the rank that `placement` says, or
+/// why that cannot be: stages that share a rank stay together, and no two ranks become one.
 std::variant<Schedule, std::string> movedTo(Schedule order, const Placement &placement);
 
 /// The stages of one rank, in ascending order; the c-th of them is the rank's chunk c.

@@ -37,7 +37,8 @@ struct ExplainArguments {
 };
 int runExplain(const ExplainArguments &arguments, const OutputOptions &output);
 
-/// vimec verify PLAN.bin, or the table of an order: what it is told by the file's name or beginning.
+/// vimec verify PLAN.bin, or the table of an order: what it is told by the file's name or
+/// beginning.
 int runVerify(const std::string &path, const OutputOptions &output);
 bool holdsTable(const std::string &path);
 int runVerifyOrder(const std::string &path, const OutputOptions &output);

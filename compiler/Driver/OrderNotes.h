@@ -1,4 +1,5 @@
-// What the reader of a table should know: how it was understood, and what of it a plan does not keep.
+// What the reader of a table should know: how it was understood, and what of it a plan does not
+// keep.
 #pragma once
 
 #include <string>

@@ -59,8 +59,10 @@ void addExplain(CLI::App &app, Invocation &invocation) {
 
 void addVerify(CLI::App &app, Invocation &invocation) {
   auto plan = std::make_shared<std::string>();
-  CLI::App *verb = app.add_subcommand("verify", "prove a plan safe or an order legal, or show why it is not");
-  verb->add_option("plan", *plan, "plan to judge, or the table of an order; -: a table from standard input")
+  CLI::App *verb =
+      app.add_subcommand("verify", "prove a plan safe or an order legal, or show why it is not");
+  verb->add_option("plan", *plan,
+                   "plan to judge, or the table of an order; -: a table from standard input")
       ->required()
       ->type_name("PLAN.bin|TABLE.csv");
   takesJson(*verb, invocation);

@@ -28,18 +28,18 @@ std::size_t actionsOf(const plan::Plan &plan) {
 void printText(const std::string &path, const OrderTable &table, const plan::Plan &plan) {
   const Schedule order = table.schedule();
   const UnitTimes times = simulate(order);
-  std::string text =
-      fmt::format("{}: legal, {} stages on {} ranks, {} microbatches\n", path,
-                  order.placement.size(), order.rows.size(), table.microbatches());
+  std::string text = fmt::format("{}: legal, {} stages on {} ranks, {} microbatches\n", path,
+                                 order.placement.size(), order.rows.size(), table.microbatches());
   for (const ProvedOfOrder &proved : provedOfOrder(table))
     text += fmt::format("  {}  {}\n", nameOf(proved.rule), proved.sentence);
   std::vector<std::string_view> labels;
   for (const ProvedRule &proved : provedRules())
     labels.push_back(nameOf(proved.rule));
   text += fmt::format("  its plan of {} actions: {}\n", actionsOf(plan), fmt::join(labels, " "));
-  text += fmt::format("  unit costs: makespan {}, bubble {:.1f}%, most activations alive on each rank "
-                      "{}\n",
-                      times.makespan, 100 * times.bubble, fmt::join(times.peakLive, " "));
+  text +=
+      fmt::format("  unit costs: makespan {}, bubble {:.1f}%, most activations alive on each rank "
+                  "{}\n",
+                  times.makespan, 100 * times.bubble, fmt::join(times.peakLive, " "));
   for (const std::string &note : notesOn(table))
     text += fmt::format("  note: {}\n", note);
   std::cerr << text;
@@ -48,12 +48,10 @@ void printText(const std::string &path, const OrderTable &table, const plan::Pla
 void printJson(const std::string &path, const OrderTable &table, const plan::Plan &plan) {
   const Schedule order = table.schedule();
   const UnitTimes times = simulate(order);
-  nlohmann::ordered_json json{{"errors", nlohmann::json::array()},
-                              {"file", path},
-                              {"ranks", order.rows.size()},
-                              {"stages", order.placement.size()},
-                              {"microbatches", table.microbatches()},
-                              {"placement", order.placement}};
+  nlohmann::ordered_json json{
+      {"errors", nlohmann::json::array()},    {"file", path},
+      {"ranks", order.rows.size()},           {"stages", order.placement.size()},
+      {"microbatches", table.microbatches()}, {"placement", order.placement}};
   for (const ProvedOfOrder &proved : provedOfOrder(table))
     json["proved"].push_back(nameOf(proved.rule));
   json["plan"]["actions"] = actionsOf(plan);

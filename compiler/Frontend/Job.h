@@ -60,12 +60,12 @@ struct Job {
   } actor;
 
   struct {
-    Field<std::string> schedule;     // name of an order, or path of a table (schedules/OrderTable.h)
-    Field<std::string> scheduleHash; // of the table's bytes; empty: no table
+    Field<std::string> schedule; // name of an order, or path of a table (schedules/OrderTable.h)
+    Field<std::string> scheduleHash;                    // of the table's bytes; empty: no table
     Field<std::uint32_t> chunks, microbatches, samples; // samples of a microbatch
     Field<std::vector<std::uint64_t>> layout;    // layers of each stage; empty: as even as possible
     Field<std::vector<std::uint64_t>> placement; // rank of each stage; empty: as the order has it
-    Field<std::uint64_t> memoryLimit; // bytes per rank that a plan may use; 0: no limit
+    Field<std::uint64_t> memoryLimit;            // bytes per rank that a plan may use; 0: no limit
   } pipeline;
 
   struct {

@@ -53,6 +53,14 @@ void take(Draft &draft, std::string_view path, Value value) {
                .from = "pipeline.schedule"});
 }
 
+Finding &firstInFile(Findings &findings) {
+  return *std::min_element(findings.all().begin(), findings.all().end(),
+                           [](const Finding &left, const Finding &right) {
+                             return std::pair(left.span.line, left.span.column) <
+                                    std::pair(right.span.line, right.span.column);
+                           });
+}
+
 std::uint64_t mostStagesOnARank(const Schedule &order) {
   std::size_t most = 0;
   for (int rank = 0; rank < static_cast<int>(order.rows.size()); ++rank)
@@ -109,7 +117,7 @@ void readOrderOf(Draft &draft, SourceCache *sources) {
       draft.error(JobCode::OrderUnreadable, text.status().message(), schedule.span)
           .withHelp("a relative path counts from the folder of the job file");
     else
-      found.all().front().note("the job names the table here", schedule.span);
+      firstInFile(found).note("the job names the table here", schedule.span);
     draft.adopt(found);
     for (const std::string_view key : kSaidByTables)
       draft.spoil(std::string(key));

@@ -19,7 +19,8 @@ namespace vime {
 /// The whole file (`-` is standard input), or why not.
 StatusOr<std::string> readTableFile(const std::string &path);
 
-/// Nothing, and what is wrong, if it cannot be read or is not legal. `file` is what findings call it.
+/// Nothing, and what is wrong, if it cannot be read or is not legal. `file` is what findings call
+/// it.
 std::optional<OrderTable> judgedTable(std::string_view text, const std::string &file,
                                       Findings &findings);
 

@@ -1,4 +1,5 @@
-// checkPipeline: J over the schedule: its numbers, its table, the layers and the ranks of its stages.
+// checkPipeline: J over the schedule: its numbers, its table, the layers and the ranks of its
+// stages.
 #include <numeric>
 
 #include "compiler/Frontend/Draft.h"
@@ -18,8 +19,8 @@ void checkStages(Draft &draft) {
   const Job &job = draft.job;
   const Job::NamedModel *model = draft.model(job.actor.model.value);
   if (!model || hasTable(draft) ||
-      !draft.areKnown({"roles.actor.parallel.pp", "pipeline.chunks",
-                       "models." + model->name + ".layers"}))
+      !draft.areKnown(
+          {"roles.actor.parallel.pp", "pipeline.chunks", "models." + model->name + ".layers"}))
     return;
   const std::uint64_t ranks = job.actor.pipeline.value, chunks = job.pipeline.chunks.value,
                       stages = ranks * chunks, layers = model->config.layers;
@@ -104,8 +105,8 @@ void checkHash(Draft &draft) {
   const auto &hash = draft.job.pipeline.scheduleHash;
   if (draft.isKnown("pipeline.schedule") && !hasTable(draft) && !hash.value.empty())
     draft.error(JobCode::UnusedValue,
-                "`pipeline.schedule_hash` has no use: " +
-                    code(draft.job.pipeline.schedule.value) + " is read from no file",
+                "`pipeline.schedule_hash` has no use: " + code(draft.job.pipeline.schedule.value) +
+                    " is read from no file",
                 hash.span);
 }
 
@@ -169,8 +170,9 @@ void checkPlacement(Draft &draft) {
   if (const auto *why = std::get_if<std::string>(&moved))
     draft.error(JobCode::Placement, *why, placement.span)
         .note("the schedule is chosen here", job.pipeline.schedule.span)
-        .withHelp("a placement gives the ranks of a schedule other numbers; stages that share a rank "
-                  "stay together");
+        .withHelp(
+            "a placement gives the ranks of a schedule other numbers; stages that share a rank "
+            "stay together");
 }
 
 } // namespace

@@ -1,4 +1,5 @@
-// Rules: J over several values of a job, in three files: JobRules.cpp, ModelRules.cpp and OrderRules.cpp.
+// Rules: J over several values of a job, in three files: JobRules.cpp, ModelRules.cpp and
+// OrderRules.cpp.
 #pragma once
 
 #include <cstdint>

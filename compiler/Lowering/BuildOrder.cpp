@@ -53,9 +53,9 @@ std::optional<Schedule> orderOfTable(const Job &job, Findings &findings) {
     return std::nullopt;
   if (table->rows.size() != job.actor.pipeline.value ||
       table->microbatches() != static_cast<int>(job.pipeline.microbatches.value))
-    return differs(fmt::format("the table is for {} ranks and {} microbatches, the job has {} and {}",
-                               table->rows.size(), table->microbatches(), job.actor.pipeline.value,
-                               job.pipeline.microbatches.value));
+    return differs(fmt::format(
+        "the table is for {} ranks and {} microbatches, the job has {} and {}", table->rows.size(),
+        table->microbatches(), job.actor.pipeline.value, job.pipeline.microbatches.value));
   return table->schedule();
 }
 
@@ -78,10 +78,11 @@ bool hasRoomForLanes(const Schedule &order, const Job &job, Findings &findings) 
   for (std::size_t rank = 0; rank < lanes.size(); ++rank)
     if (lanes[rank] > kMost) {
       findings
-          .error(Rule::S3, 6,
-                 fmt::format("rank {} exchanges activations and gradients with its neighbours on {} "
-                             "lanes, a plan has room for {}",
-                             rank, lanes[rank], kMost))
+          .error(
+              Rule::S3, 6,
+              fmt::format("rank {} exchanges activations and gradients with its neighbours on {} "
+                          "lanes, a plan has room for {}",
+                          rank, lanes[rank], kMost))
           .at(job.pipeline.schedule.span)
           .withHelp("place neighbouring stages so that a rank has fewer neighbours");
       return false;
@@ -110,8 +111,8 @@ std::optional<Schedule> buildOrder(const Job &job, Findings &findings) {
   if (!order)
     return std::nullopt;
   if (const auto &placement = job.pipeline.placement; !placement.value.empty()) {
-    auto moved = movedTo(std::move(*order),
-                         Placement(placement.value.begin(), placement.value.end()));
+    auto moved =
+        movedTo(std::move(*order), Placement(placement.value.begin(), placement.value.end()));
     if (const auto *why = std::get_if<std::string>(&moved)) {
       findings.error(Rule::J, number(JobCode::Placement), *why).at(placement.span);
       return std::nullopt;

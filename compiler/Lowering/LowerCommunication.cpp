@@ -222,10 +222,9 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order, Fi
   plan.schedule = job.pipeline.schedule.value;
   plan.mesh.pipeline = job.cluster.ranks.value;
   const Job::NamedModel &model = *job.model(job.actor.model.value);
-  plan.models = {
-      {.config = model.config,
-       .stages = splitStages(job, static_cast<std::uint32_t>(order.placement.size())),
-       .checkpoint = model.checkpoint.value}};
+  plan.models = {{.config = model.config,
+                  .stages = splitStages(job, static_cast<std::uint32_t>(order.placement.size())),
+                  .checkpoint = model.checkpoint.value}};
   TrainingLoop(job, order, plan).write(*clock);
   plan.predictions = {.stepUnits = static_cast<double>(clock->makespan),
                       .bubble = clock->bubble,

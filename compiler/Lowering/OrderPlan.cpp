@@ -37,7 +37,8 @@ std::optional<plan::Plan> planOfOrder(const Schedule &order, int microbatches,
   if (!plan)
     return std::nullopt;
   if (!planMemory(*plan, capsOf(job), job.pipeline.microbatches.value)) {
-    findings.error(Rule::M3, 7, "an action of `" + name + "` has more to wait for than a plan can say");
+    findings.error(Rule::M3, 7,
+                   "an action of `" + name + "` has more to wait for than a plan can say");
     return std::nullopt;
   }
   finishPlan(*plan, job, text, "order");

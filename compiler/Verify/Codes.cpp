@@ -94,8 +94,9 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::C1, 20, "the table of an order lacks a transfer that its tasks need"},
     VerifierCode{Rule::C1, 21, "the table of an order holds a transfer twice"},
     VerifierCode{Rule::C1, 22, "the table of an order holds a transfer that no task needs"},
-    VerifierCode{Rule::C1, 23,
-                 "a transfer stands before the task that makes it, or behind the one that needs it"},
+    VerifierCode{
+        Rule::C1, 23,
+        "a transfer stands before the task that makes it, or behind the one that needs it"},
 
     VerifierCode{Rule::C2, 1, "ranks run different loops, trips or periods"},
     VerifierCode{Rule::C2, 2, "the clock does not increase along a rank's dispatch order"},

@@ -89,18 +89,19 @@ private:
   void report(const std::vector<int> &circle) {
     const auto head = [&](int rank) { return next[static_cast<std::size_t>(rank)]; };
     const CellIndex first = head(circle.front());
-    Finding &finding = verdict.error(
-        Rule::C2, 7, first,
-        fmt::format("{} can never run: {} ranks wait for each other in a circle",
-                    verdict.name(first), circle.size()),
-        "waits for " + verdict.name(missing(first)));
+    Finding &finding =
+        verdict.error(Rule::C2, 7, first,
+                      fmt::format("{} can never run: {} ranks wait for each other in a circle",
+                                  verdict.name(first), circle.size()),
+                      "waits for " + verdict.name(missing(first)));
     for (const int rank : circle) {
       const CellIndex needed = missing(head(rank));
       const int other = cells.rankOf(needed);
       std::string what = fmt::format("rank {} stops at {}, which needs {}", rank,
                                      verdict.name(head(rank)), verdict.name(needed));
       if (needed != head(other))
-        what += fmt::format(", which stands behind {} on rank {}", verdict.name(head(other)), other);
+        what +=
+            fmt::format(", which stands behind {} on rank {}", verdict.name(head(other)), other);
       finding.note(std::move(what), verdict.span(head(rank)));
     }
   }

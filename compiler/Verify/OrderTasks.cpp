@@ -63,7 +63,8 @@ private:
 
   void noBackward() {
     verdict
-        .error(Rule::S1, 1, 0, "the table holds forwards only, and a training step runs backward too")
+        .error(Rule::S1, 1, 0,
+               "the table holds forwards only, and a training step runs backward too")
         .withHelp("tables of a forward pass alone, as of an evaluation, cannot be trained with");
   }
 
@@ -153,8 +154,8 @@ private:
 
   /// Another task of the microbatch, or else the stage's first cell.
   CellIndex nearest(int stage, int microbatch) const {
-    for (const CellKind kind : {CellKind::Forward, CellKind::BackwardInput, CellKind::Backward,
-                                CellKind::BackwardWeight})
+    for (const CellKind kind :
+         {CellKind::Forward, CellKind::BackwardInput, CellKind::Backward, CellKind::BackwardWeight})
       if (const CellIndex cell = cells.find(kind, stage, microbatch); cell != kNoCell)
         return cell;
     return anyCellOf(cells, stage);

@@ -54,7 +54,8 @@ private:
     const int other = stage + rule.neighbour;
     if (!cells.sends(stage, other))
       return needless(cell, other);
-    const CellIndex maker = task(rule, stage, microbatch), before = cells.find(kind, stage, microbatch);
+    const CellIndex maker = task(rule, stage, microbatch),
+                    before = cells.find(kind, stage, microbatch);
     if (before != cell)
       verdict
           .error(Rule::C1, kDouble, cell, verdict.name(cell) + " stands twice in the table",
@@ -74,7 +75,8 @@ private:
 
   void needless(CellIndex cell, int other) {
     const bool exists = 0 <= other && other < cells.stages;
-    verdict.error(Rule::C1, kNeedless, cell, verdict.name(cell) + " is a transfer that nobody needs",
+    verdict.error(Rule::C1, kNeedless, cell,
+                  verdict.name(cell) + " is a transfer that nobody needs",
                   exists ? fmt::format("stage {} is on the same rank", other)
                          : fmt::format("there is no stage {}", other));
   }
@@ -86,7 +88,8 @@ private:
       return;
     verdict.error(Rule::C1, kMissing, maker,
                   fmt::format("{} is missing", verdict.name(rule.kind, stage, microbatch)),
-                  fmt::format("{} rank {}", rule.sends ? "its result goes to" : "its input comes from",
+                  fmt::format("{} rank {}",
+                              rule.sends ? "its result goes to" : "its input comes from",
                               cells.rankOfStage(stage + rule.neighbour)));
   }
 
@@ -140,8 +143,7 @@ private:
 
   void toggle(CellIndex cell, bool there, std::string_view otherwise) {
     if (stateOf(cell).isThere == there)
-      verdict.error(Rule::S2, kSharded, cell,
-                    fmt::format("{} {}", verdict.name(cell), otherwise));
+      verdict.error(Rule::S2, kSharded, cell, fmt::format("{} {}", verdict.name(cell), otherwise));
     stateOf(cell).isThere = there;
   }
 
@@ -153,10 +155,10 @@ private:
                  fmt::format("{} reduces the gradients a second time", verdict.name(cell)))
           .note("the first time is here", verdict.span(state.reduced));
     else if (state.lastGradient == kNoCell || state.lastGradient > cell)
-      verdict.error(Rule::S4, kReduced, cell,
-                    fmt::format("{} stands before the last gradient of the stage",
-                                verdict.name(cell)),
-                    "too early");
+      verdict.error(
+          Rule::S4, kReduced, cell,
+          fmt::format("{} stands before the last gradient of the stage", verdict.name(cell)),
+          "too early");
     state.reduced = cell;
   }
 

@@ -1,9 +1,11 @@
 // S4: in a step, a stage's weight gradients add up in ascending microbatch (those of a table in the
-// table's order), the first one overwriting what the last step left; then they are scaled once, their squares taken, gathered
-// with those of all stages, the factor for clipping computed, and the optimizer runs once.
+// table's order), the first one overwriting what the last step left; then they are scaled once,
+// their squares taken, gathered with those of all stages, the factor for clipping computed, and the
+// optimizer runs once.
 //
 // Ascending order is what makes sums bit-equal across orders (architecture.md, section 8); a table
-// may choose another one, which is as fixed but rounds differently. Dispatch order is judged here; that lanes and ranks keep to it is for M3 and C2.
+// may choose another one, which is as fixed but rounds differently. Dispatch order is judged here;
+// that lanes and ranks keep to it is for M3 and C2.
 #include <fmt/format.h>
 
 #include "compiler/Verify/Accesses.h"

@@ -58,8 +58,9 @@ std::vector<ProvedOfOrder> provedOfOrder(const OrderTable &table) {
       hasShards |= entry.kind > CellKind::ReceiveBackward;
     }
   if (hasTransfers)
-    proved.push_back({Rule::C1, "its transfers are those that its tasks need, each at a place where "
-                                "it can be"});
+    proved.push_back({Rule::C1,
+                      "its transfers are those that its tasks need, each at a place where "
+                      "it can be"});
   if (hasShards)
     proved.push_back({Rule::S4, "parameters are there when tasks run, gradients are reduced once "
                                 "after the last of them"});

@@ -1,5 +1,5 @@
-// verifyOrder: whether the table of an order is legal, judged on the cells alone, before anything is
-// made of it.
+// verifyOrder: whether the table of an order is legal, judged on the cells alone, before anything
+// is made of it.
 //
 //   Findings findings;
 //   verifyOrder(table, "mine.csv", findings);

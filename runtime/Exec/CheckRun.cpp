@@ -54,7 +54,8 @@ Status checkRun(const plan::Plan &plan, const RunOptions &options) {
   if (Status status = checkExport(plan, options.base); !status.ok())
     return status;
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
-    if (StatusOr<RankModel> model = makeRankModel(plan, rank, options.base, options.isa); !model.ok())
+    if (StatusOr<RankModel> model = makeRankModel(plan, rank, options.base, options.isa);
+        !model.ok())
       return model.status();
   NoObserver nobody;
   const StatusOr<Coordinator> coordinator = Coordinator::open(plan, options.base, nobody);

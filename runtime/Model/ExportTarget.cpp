@@ -66,8 +66,7 @@ Status checkWritable(const fs::path &directory) {
 
 /// A directory mounted by itself cannot change places with one beside it.
 bool isMountPoint(const fs::path &directory) {
-  struct stat own {
-  }, parent{};
+  struct stat own{}, parent{};
   return stat(directory.c_str(), &own) == 0 && stat(parentOf(directory).c_str(), &parent) == 0 &&
          own.st_dev != parent.st_dev;
 }
@@ -185,8 +184,7 @@ Status ExportClaim::lock() {
   const int opened = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (opened < 0)
     return fileError("create", path, errno);
-  struct stat held {
-  }, named{};
+  struct stat held{}, named{};
   const bool locked = flock(opened, LOCK_EX | LOCK_NB) == 0;
   const int error = errno;
   // The run that held it may have finished in between; then this file has no name any more.
@@ -215,8 +213,7 @@ ExportClaim::ExportClaim(ExportClaim &&other) noexcept
       file(std::exchange(other.file, -1)) {}
 
 void ExportClaim::drop() {
-  struct stat held {
-  }, named{};
+  struct stat held{}, named{};
   const fs::path path = partial / kExportLock;
   if (file >= 0 && fstat(file, &held) == 0 && lstat(path.c_str(), &named) == 0 &&
       held.st_ino == named.st_ino) {

@@ -8,9 +8,10 @@ import subprocess
 TINY = "{family: llama, layers: 8, hidden: 32, heads: 4, kv_heads: 2, ffn: 88, vocab: 256, dtype: float32}"
 
 
-def job(schedule, ranks, *, chunks=None, microbatches=8, steps=20, model=TINY, export=None, sequence=32, samples=2):
+def job(schedule, ranks, *, chunks=None, microbatches=8, steps=20, model=TINY, export=None, sequence=32, samples=2,
+        pipeline=None):
     """The text of a job that trains a tiny decoder on `corpus.txt` beside it."""
-    chunk = f", chunks: {chunks}" if chunks else ""
+    chunk = (f", chunks: {chunks}" if chunks else "") + (f", {pipeline}" if pipeline else "")
     exports = f", export: {export}" if export else ""
     return f"""version: 1
 name: test

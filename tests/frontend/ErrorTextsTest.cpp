@@ -37,7 +37,8 @@ std::string whatTheUserReads(const fs::path &path) {
   SourceCache sources;
   sources.add("job.yaml", contentsOf(path));
   Findings findings;
-  const bool legal = readJob(*sources.source("job.yaml"), "job.yaml", findings, {}, &sources).has_value();
+  const bool legal =
+      readJob(*sources.source("job.yaml"), "job.yaml", findings, {}, &sources).has_value();
   fs::current_path(here);
   EXPECT_EQ(legal, !findings.any());
   return renderText(findings, sources);

@@ -206,9 +206,8 @@ std::vector<Workout> workouts() {
     for (const auto &offsets : segments) {
       addTo(all, named("rope", offsets.back(), width),
             [=](Bench bench) { return rope(bench, offsets, width); });
-      addTo(all, named("attention", offsets.back(), width), [=](Bench bench) {
-        return attend(bench, {2, 1, width}, offsets);
-      });
+      addTo(all, named("attention", offsets.back(), width),
+            [=](Bench bench) { return attend(bench, {2, 1, width}, offsets); });
     }
   return all;
 }

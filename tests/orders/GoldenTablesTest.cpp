@@ -53,10 +53,11 @@ protected:
 
   std::string run(const plan::Plan &plan, QueueMerging merging) const {
     Counter counter;
-    const Status status =
-        runLocal(plan, plan::planId(plan), {.base = text.folder.string(), .rendezvous = merging},
-                 counter);
-    return !status.ok() ? status.message() : counter.steps == 1 ? "" : "not every step was reported";
+    const Status status = runLocal(plan, plan::planId(plan),
+                                   {.base = text.folder.string(), .rendezvous = merging}, counter);
+    return !status.ok()         ? status.message()
+           : counter.steps == 1 ? ""
+                                : "not every step was reported";
   }
 
   /// Why the table is not run to its end; empty if it is.
@@ -69,15 +70,15 @@ protected:
     verifyOrder(table, golden.name, findings);
     if (findings.any())
       return firstOf(findings);
-    const auto plan = planOfOrder(table.schedule(), table.microbatches(), "table.csv", text.facts,
-                                  findings);
+    const auto plan =
+        planOfOrder(table.schedule(), table.microbatches(), "table.csv", text.facts, findings);
     if (plan)
       verifyPlan(*plan, findings);
     if (findings.any())
       return firstOf(findings);
     later += plan->predictions.stepUnits > simulate(table.schedule()).makespan;
-    for (const QueueMerging merging : {QueueMerging{QueueMerging::Kind::Random, seed},
-                                       QueueMerging{QueueMerging::Kind::All, 0}})
+    for (const QueueMerging merging :
+         {QueueMerging{QueueMerging::Kind::Random, seed}, QueueMerging{QueueMerging::Kind::All, 0}})
       if (std::string why = run(*plan, merging); !why.empty())
         return why;
     return {};
@@ -88,7 +89,7 @@ protected:
 };
 
 TEST_F(Tables, EachIsRunToItsEndOrRefusedForAReason) {
-  std::map<std::string, int> refused;                 // by reason
+  std::map<std::string, int> refused;                    // by reason
   std::map<std::string, std::pair<int, int>> bySchedule; // tables, of which run
   std::uint64_t seed = 0;
   int ran = 0;

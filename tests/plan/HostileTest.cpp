@@ -116,10 +116,7 @@ TEST(OutOfRange, Common) {
        [](Plan &p) { p.mesh.data = 2; }},
       {"2 programs are bound to 3 ranks", [](Plan &p) { p.mesh.pipeline = 3; }},
       {"rank 1 has layout 2 of 2", [](Plan &p) { p.layoutOf[1] = 2; }},
-      {"program 1 belongs to no rank",
-       [](Plan &p) {
-         p.programOf = {0, 0};
-       }},
+      {"program 1 belongs to no rank", [](Plan &p) { p.programOf = {0, 0}; }},
       {"program 1 has stage 2 of model 0, which does not exist",
        [](Plan &p) { p.programs[1].stages[0].stage = 2; }},
       {"program 0 has stage 0 of model 1, which does not exist",
@@ -135,17 +132,11 @@ TEST(OutOfRange, Common) {
       {"messages of group `norm` depend on a microbatch",
        [](Plan &p) { p.groups[2].message.perToken = 1; }},
       {"connect round 0 cannot connect ranks 0 and 2",
-       [](Plan &p) {
-         p.connect[0].pairs[0] = {0, 2};
-       }},
+       [](Plan &p) { p.connect[0].pairs[0] = {0, 2}; }},
       {"connect round 0 cannot connect ranks 1 and 1",
-       [](Plan &p) {
-         p.connect[0].pairs[0] = {1, 1};
-       }},
+       [](Plan &p) { p.connect[0].pairs[0] = {1, 1}; }},
       {"connect round 0 cannot connect ranks 0 and 1",
-       [](Plan &p) {
-         p.connect[0].pairs.push_back({0, 1});
-       }},
+       [](Plan &p) { p.connect[0].pairs.push_back({0, 1}); }},
       {"origin 0 is of no action", [](Plan &p) { p.origins[0].opcode = 0; }},
       {"the plan's job is not UTF-8 text", [](Plan &p) { p.job = "caf\xe9"; }},
   });

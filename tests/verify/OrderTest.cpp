@@ -94,7 +94,8 @@ TEST(Order, MissingTasks) {
             "1:5 stage 0 never runs the weight gradient of microbatch 1");
   EXPECT_EQ(said("0F0,0F1,0I0,0W0,0W1\n"),
             "1:5 stage 0 never runs the input gradient of microbatch 1");
-  EXPECT_EQ(said("0F0,0F1,0F2,0B0\n"), "1:5 stage 0 never runs the backward of microbatches 1 and 2");
+  EXPECT_EQ(said("0F0,0F1,0F2,0B0\n"),
+            "1:5 stage 0 never runs the backward of microbatches 1 and 2");
   EXPECT_EQ(said("0F0,0F1,0F2,0B0\n1F0,1F1,1F2,1B0,1B1\n"),
             "1:5 stage 0 never runs the backward of microbatches 1 and 2; "
             "2:9 stage 1 never runs the backward of microbatch 2");
@@ -203,8 +204,9 @@ TEST(Order, Shards) {
 }
 
 TEST(Order, NumbersThatNoOrderHas) {
-  EXPECT_EQ(said("0F0,0B0\n65000F65000\n"),
-            "1:1 65001 stages of 65001 microbatches are 4225130001 forwards, at most 4194304 can be");
+  EXPECT_EQ(
+      said("0F0,0B0\n65000F65000\n"),
+      "1:1 65001 stages of 65001 microbatches are 4225130001 forwards, at most 4194304 can be");
   EXPECT_EQ(said("0UNSHARD\n"), "1:1 the table holds no task");
 }
 
