@@ -33,6 +33,7 @@ struct RankProcess {
   std::uint32_t ranks = 1;
   std::string store; // folder where ranks find each other
   int reports = -1;  // pipe to the starting process
+  std::string record; // file of the flight record; empty: there is none
 };
 
 /// From the environment; nothing when a user started this process.
