@@ -46,8 +46,7 @@ public:
   Ranks(const plan::Plan &plan, plan::Hash128 planId, const RunOptions &options,
         RunObserver &observer, ExportClaim &claim, flight::FlightRecords &records)
       : plan(plan), planId(planId), options(options), observer(observer), claim(claim),
-        records(records),
-        runs(plan.mesh.ranks()), running(plan.mesh.ranks()) {
+        records(records), runs(plan.mesh.ranks()), running(plan.mesh.ranks()) {
     const bool spins = plan.mesh.ranks() <= availableCores();
     for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
       sleepers.push_back(std::make_unique<Sleeper>(spins));

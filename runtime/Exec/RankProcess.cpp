@@ -82,9 +82,9 @@ RankEnd run(const RankProcess &self, const std::string &path, const RunOptions &
   if (!mine.ok())
     return {mine.status()};
   if (mine->plan.mesh.ranks() != self.ranks)
-    return {Status(StatusCode::Unacceptable,
-                   fmt::format("the plan is for {} ranks, {} were started",
-                               mine->plan.mesh.ranks(), self.ranks))};
+    return {
+        Status(StatusCode::Unacceptable, fmt::format("the plan is for {} ranks, {} were started",
+                                                     mine->plan.mesh.ranks(), self.ranks))};
   StatusOr<std::unique_ptr<RankRun>> prepared = RankRun::prepare({.plan = mine->plan,
                                                                   .planId = mine->id,
                                                                   .rank = self.rank,
@@ -104,11 +104,11 @@ RankEnd runCaught(const RankProcess &self, const std::string &path, const RunOpt
   try {
     return run(self, path, options, recorder, reports);
   } catch (const std::bad_alloc &) {
-    return {Status(StatusCode::Unacceptable, fmt::format("no memory is left for rank {}", self.rank))};
+    return {
+        Status(StatusCode::Unacceptable, fmt::format("no memory is left for rank {}", self.rank))};
   } catch (const std::system_error &error) {
-    return {Status(StatusCode::Unacceptable,
-                   fmt::format("cannot start the threads of rank {}: {}", self.rank,
-                               error.code().message()))};
+    return {Status(StatusCode::Unacceptable, fmt::format("cannot start the threads of rank {}: {}",
+                                                         self.rank, error.code().message()))};
   } catch (const std::exception &error) {
     return {Status(StatusCode::Internal, fmt::format("rank {}: {}", self.rank, error.what()))};
   }

@@ -20,7 +20,7 @@ struct RunOptions {
   int interrupts = -1;    // readable when the user wants the run to end (InterruptSignals.h)
   Arena::Edge edge = Arena::Edge::Plain;
   std::optional<QueueMerging> rendezvous; // ranks as threads: over this transport instead of local
-  std::string plan;    // its path, for who reads the flight records
+  std::string plan;                       // its path, for who reads the flight records
   std::string records; // folder for flight records; empty: a temporary one, kept after a failure
   /// Called when the run is to end and a rank's thread does not stop in time, or the user cannot
   /// wait: a task that never returns ends only with the process, which this should end.

@@ -88,9 +88,8 @@ Status Watchdog::describe(const flight::FlightRecorder &recorder) const {
   if (const flight::WorkerRecord *worker = record.workerOf(record.header.waitLane))
     place = fmt::format("in action {} ({})", worker->action,
                         plan::describe(plan, rank, worker->action));
-  return Status(StatusCode::Hang,
-                fmt::format("rank {} {} did not go on within {} s", rank, place,
-                            std::chrono::duration<double>(limit).count()));
+  return Status(StatusCode::Hang, fmt::format("rank {} {} did not go on within {} s", rank, place,
+                                              std::chrono::duration<double>(limit).count()));
 }
 
 } // namespace vime

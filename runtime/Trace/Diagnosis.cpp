@@ -76,8 +76,8 @@ private:
       return false;
     const int signal = first->header.endingValue;
     return conclude(Cause::Killed, first->header.rank,
-                    fmt::format("its process {} was ended by signal {}, {}",
-                                first->header.process, signal, strsignal(signal)));
+                    fmt::format("its process {} was ended by signal {}, {}", first->header.process,
+                                signal, strsignal(signal)));
   }
 
   bool findFailed() {
@@ -86,8 +86,8 @@ private:
           return record.header.state == State::Failed && record.header.blamesPeer == 0;
         },
         failed);
-    return first && conclude(Cause::Failed, first->header.rank,
-                             "it failed: " + firstLineOf(first->header));
+    return first &&
+           conclude(Cause::Failed, first->header.rank, "it failed: " + firstLineOf(first->header));
   }
 
   /// Ranks that are threads of one process which is gone.
@@ -168,9 +168,9 @@ private:
     if (record->header.state == State::Done)
       return false;
     const std::int64_t still = record->header.aliveAt - record->header.movedAt;
-    return conclude(Cause::Stuck, rank,
-                    fmt::format("it did not go on for {:.1f} s", seconds(std::max<std::int64_t>(
-                                                                     still, 0))));
+    return conclude(
+        Cause::Stuck, rank,
+        fmt::format("it did not go on for {:.1f} s", seconds(std::max<std::int64_t>(still, 0))));
   }
 
   bool findLostPeer() {
@@ -180,8 +180,7 @@ private:
                  record.header.failureCode != static_cast<std::uint32_t>(StatusCode::Interrupted);
         },
         failed);
-    return first &&
-           conclude(Cause::LostPeer, first->header.rank, firstLineOf(first->header));
+    return first && conclude(Cause::LostPeer, first->header.rank, firstLineOf(first->header));
   }
 
   void tellDetails() {
@@ -213,9 +212,8 @@ private:
     if (!worker || worker->begun <= worker->finished)
       return;
     result.details.push_back(fmt::format(
-        "its {} was in action {} ({})",
-        plan::describeLane(plan, record.header.rank, worker->lane), worker->action,
-        plan::describe(plan, record.header.rank, worker->action)));
+        "its {} was in action {} ({})", plan::describeLane(plan, record.header.rank, worker->lane),
+        worker->action, plan::describe(plan, record.header.rank, worker->action)));
   }
 
   const Wait *waitOf(std::uint32_t rank) const {

@@ -2,7 +2,8 @@
 //
 //   Diagnosis diagnosis = diagnose(plan, records);
 //   diagnosis.sentence   // "rank 2 was first: its process was ended by signal 9, Killed"
-//   diagnosis.details    // "it was in action 17 (backward, …) of step 41", "ranks 0 and 1 waited …"
+//   diagnosis.details    // "it was in action 17 (backward, …) of step 41", "ranks 0 and 1 waited
+//   …"
 //
 // The plan may be one without origins, or without the parts of other ranks: then less is said.
 #pragma once

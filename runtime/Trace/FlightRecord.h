@@ -29,22 +29,22 @@ enum class Ending : std::uint32_t { Unknown, Exited, Signalled, Stopped };
 
 /// One dispatched action.
 struct ActionRecord {
-  std::uint32_t action = 0;              // index in the program
-  std::uint32_t iteration = 0;           // of the innermost loop
-  std::uint32_t step = 0;                // iteration of the outermost loop
-  std::uint32_t microbatch = kNothing;   // until its waits were over
-  std::int64_t begin = 0;                // exact for compute, else the latest time known then
-  std::int64_t end = 0;                  // 0: not over
+  std::uint32_t action = 0;            // index in the program
+  std::uint32_t iteration = 0;         // of the innermost loop
+  std::uint32_t step = 0;              // iteration of the outermost loop
+  std::uint32_t microbatch = kNothing; // until its waits were over
+  std::int64_t begin = 0;              // exact for compute, else the latest time known then
+  std::int64_t end = 0;                // 0: not over
 };
 static_assert(sizeof(ActionRecord) == 32 && std::is_trivially_copyable_v<ActionRecord>);
 
 /// The thread behind a host or io lane.
 struct WorkerRecord {
   std::uint32_t lane = kNothing;
-  std::uint32_t action = 0;   // present or latest
-  std::uint64_t begun = 0;    // actions of this lane
+  std::uint32_t action = 0; // present or latest
+  std::uint64_t begun = 0;  // actions of this lane
   std::uint64_t finished = 0;
-  std::int64_t since = 0;     // of the present action
+  std::int64_t since = 0; // of the present action
 };
 static_assert(sizeof(WorkerRecord) == 32);
 

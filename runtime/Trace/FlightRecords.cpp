@@ -20,8 +20,8 @@ StatusOr<std::string> makeTemporaryFolder() {
   const fs::path parent = stated && *stated ? stated : "/tmp";
   std::string pattern = (parent / "vime-records-XXXXXX").string();
   if (!mkdtemp(pattern.data()))
-    return Status(StatusCode::File, fmt::format("cannot make a folder in `{}`: {}",
-                                                parent.string(), std::strerror(errno)));
+    return Status(StatusCode::File, fmt::format("cannot make a folder in `{}`: {}", parent.string(),
+                                                std::strerror(errno)));
   return pattern;
 }
 
@@ -32,8 +32,9 @@ StatusOr<std::string> prepareFolder(const std::string &stated) {
   if (!error)
     fs::create_directories(folder, error);
   if (error)
-    return Status(StatusCode::File, fmt::format("cannot make the folder `{}` for flight records: {}",
-                                                stated, error.message()));
+    return Status(
+        StatusCode::File,
+        fmt::format("cannot make the folder `{}` for flight records: {}", stated, error.message()));
   StatusOr<std::vector<std::string>> old = recordFilesIn(folder.string());
   if (!old.ok())
     return old.status();

@@ -2,8 +2,8 @@
 // until it is known how they ended.
 //
 //   StatusOr<FlightRecords> records = FlightRecords::open(plan, {.planId = id, .planPath = path});
-//   … records->of(rank) …                       // a thread writes there, or a process: open it there
-//   return records->conclude(status, plan);     // removes them, or says where they are
+//   … records->of(rank) …                       // a thread writes there, or a process: open it
+//   there return records->conclude(status, plan);     // removes them, or says where they are
 //
 // Without a stated folder they lie in a new one under the temporary folder, gone after a run that
 // ends well or by its user; in a stated one they stay.
@@ -48,7 +48,7 @@ private:
 
   std::vector<FlightRecorder> recorders; // by rank
   std::string path;
-  bool isOurs = false;   // the folder goes with its records
+  bool isOurs = false;     // the folder goes with its records
   std::string shortcoming; // why there are no files
 };
 

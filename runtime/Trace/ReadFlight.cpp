@@ -58,16 +58,15 @@ const WorkerRecord *FlightRecord::workerOf(std::uint32_t lane) const {
 }
 
 StatusOr<FlightRecord> parseFlightRecord(std::string_view bytes) {
-  if (bytes.size() < kMagic.size() ||
-      std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
+  if (bytes.size() < kMagic.size() || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
     return refuse("it does not begin like one");
   if (bytes.size() != kFileBytes)
     return refuse(fmt::format("it has {} bytes, a record has {}", bytes.size(), kFileBytes));
   FlightRecord record;
   std::memcpy(static_cast<void *>(&record.header), bytes.data(), sizeof record.header);
   if (record.header.version != kVersion)
-    return refuse(fmt::format("it is of version {}, this program reads {}", record.header.version,
-                              kVersion));
+    return refuse(
+        fmt::format("it is of version {}, this program reads {}", record.header.version, kVersion));
   if (Status status = check(record.header); !status.ok())
     return status;
   std::vector<ActionRecord> ring(kKeptActions);
@@ -100,9 +99,8 @@ FlightRecord snapshotOf(const FlightRecorder &recorder) {
     words[index] = std::atomic_ref(source[index]).load(std::memory_order_acquire);
   FlightRecord record;
   std::memcpy(static_cast<void *>(&record.header), words.data(), sizeof record.header);
-  record.recent = recentOf(
-      record.header,
-      reinterpret_cast<const ActionRecord *>(words.data() + kHeaderBytes / sizeof(std::uint64_t)));
+  record.recent = recentOf(record.header, reinterpret_cast<const ActionRecord *>(
+                                              words.data() + kHeaderBytes / sizeof(std::uint64_t)));
   return record;
 }
 

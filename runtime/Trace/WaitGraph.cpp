@@ -62,8 +62,7 @@ std::vector<Wait> waitsOf(const plan::Plan &plan, const RecordsByRank &records) 
   for (std::uint32_t rank = 0; rank < records.size(); ++rank) {
     const FlightRecord *record = records[rank];
     const plan::Program *program = plan::programOf(plan, rank);
-    if (!record || !program || !record->waits() ||
-        record->header.waitLane >= program->lanes.size())
+    if (!record || !program || !record->waits() || record->header.waitLane >= program->lanes.size())
       continue;
     Wait wait{.rank = rank, .lane = record->header.waitLane, .count = record->header.waitCount};
     const Lane &lane = program->lanes[wait.lane];

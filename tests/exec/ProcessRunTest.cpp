@@ -206,9 +206,11 @@ TEST(VimeExecGloo, ARankThatIsKilledEndsAllOthersAndIsNamed) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
   EXPECT_THAT(program.err(), HasSubstr("error: rank 1 (process " + std::to_string(ranks[1]) +
                                        ") was ended by signal 9, Killed\n"));
-  EXPECT_THAT(program.err(), HasSubstr("\n  = note: rank 1 was first: its process " +
-                                       std::to_string(ranks[1]) + " was ended by signal 9, Killed"));
-  EXPECT_THAT(program.err(), HasSubstr("\n  = help: `vimec explain " + program.temporary().string()));
+  EXPECT_THAT(program.err(),
+              HasSubstr("\n  = note: rank 1 was first: its process " + std::to_string(ranks[1]) +
+                        " was ended by signal 9, Killed"));
+  EXPECT_THAT(program.err(),
+              HasSubstr("\n  = help: `vimec explain " + program.temporary().string()));
   for (const pid_t rank : ranks)
     EXPECT_TRUE(isGone(rank));
   EXPECT_THAT(program.leftovers(), ElementsAre(StartsWith("vime-records-")));
