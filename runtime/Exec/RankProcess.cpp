@@ -81,6 +81,9 @@ RankEnd run(const RankProcess &self, const std::string &path, const RunOptions &
   const StatusOr<plan::RankPlan> mine = plan::readRankPlan(path, self.rank);
   if (!mine.ok())
     return {mine.status()};
+  if (!self.record.empty() && mine->id != recorder.header().planId)
+    return {Status(StatusCode::Unacceptable,
+                   fmt::format("`{}` is another plan than when the run began", path))};
   if (mine->plan.mesh.ranks() != self.ranks)
     return {
         Status(StatusCode::Unacceptable, fmt::format("the plan is for {} ranks, {} were started",

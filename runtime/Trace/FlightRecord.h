@@ -81,6 +81,8 @@ struct Header {
   std::array<char, 2048> failure{}; // message
 };
 constexpr std::size_t kHeaderBytes = 4096;
+// Programs other than ours watch a rank by these.
+static_assert(offsetof(Header, process) == 48 && offsetof(Header, begun) == 128);
 static_assert(sizeof(Header) <= kHeaderBytes && std::is_trivially_copyable_v<Header>);
 
 constexpr std::size_t kFileBytes = kHeaderBytes + kKeptActions * sizeof(ActionRecord);
