@@ -16,6 +16,7 @@ examples:
   vimec check job.yaml                          say what is wrong with a job, all of it
   vimec job.yaml -o plan.bin --set run.steps=4  with another value than the file's
   vimec explain pipeline.schedule               a field, a code such as J0012, or the values of job.yaml
+  vimec explain /tmp/vime-records-4WvVdQ        which rank of a failed run was first, and why
   vimec order interleaved --ranks 4 --microbatches 8 --chunks 2
   vimec show plan.bin --format=grid
   vimec verify plan.bin

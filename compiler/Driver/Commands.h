@@ -34,6 +34,7 @@ int runCheck(const JobArguments &job, const OutputOptions &output);
 struct ExplainArguments {
   std::vector<std::string> subjects;
   std::vector<std::string> settings; // of jobs among them
+  std::string plan;                  // of flight records; empty: the one that they name
 };
 int runExplain(const ExplainArguments &arguments, const OutputOptions &output);
 

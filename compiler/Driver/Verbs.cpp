@@ -45,12 +45,17 @@ void addCheck(CLI::App &app, Invocation &invocation) {
 void addExplain(CLI::App &app, Invocation &invocation) {
   auto explain = std::make_shared<ExplainArguments>();
   CLI::App *verb = app.add_subcommand(
-      "explain", "say what a field or a code means, or where each value of a job comes from");
+      "explain", "say what a field or a code means, where each value of a job comes from, or how a "
+                 "run failed");
   verb->add_option("subject", explain->subjects,
-                   "a field such as pipeline.schedule, a code such as J0012, or a job")
+                   "a field such as pipeline.schedule, a code such as J0012, a job, or the folder "
+                   "or files of a run's flight records")
       ->required()
-      ->type_name("FIELD|CODE|JOB.yaml");
+      ->type_name("FIELD|CODE|JOB.yaml|RECORDS");
   takesSettings(*verb, explain->settings);
+  verb->add_option("--plan", explain->plan,
+                   "plan of the flight records, where it is no longer where they say")
+      ->type_name("PLAN.bin");
   takesJson(*verb, invocation);
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runExplain(*explain, invocation.output); };

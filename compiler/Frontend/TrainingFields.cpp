@@ -215,7 +215,7 @@ std::vector<FieldSpec> runRows() {
        .above = true,
        .fallback = "600s",
        .phase = "plan",
-       .sentence = "longest wait for a peer",
+       .sentence = "longest wait for a peer, and longest that an action may take",
        .binding = IN_JOB(limits.transferSeconds)},
       {.path = "limits.queue", .later = "queues of samples"},
       {.path = "limits.retries", .later = "services that can be asked again"},

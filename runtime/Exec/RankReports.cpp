@@ -11,6 +11,11 @@ namespace {
 
 enum Kind : std::uint32_t { Connected, Step, Exported, Ended };
 
+struct End {
+  StatusCode code;
+  std::uint32_t own;
+};
+
 struct Head {
   std::uint32_t kind;
   std::uint32_t bytes;
@@ -41,9 +46,9 @@ void ReportWriter::stepFinished(const StepRecord &record, std::span<const plan::
   write(Step, bytes);
 }
 
-void ReportWriter::ended(const Status &status) {
+void ReportWriter::ended(const Status &status, bool own) {
   std::vector<std::byte> bytes;
-  append(bytes, status.code());
+  append(bytes, End{status.code(), own});
   for (const char letter : status.message())
     append(bytes, letter);
   write(Ended, bytes);
@@ -96,9 +101,10 @@ void ReportReader::handle(std::uint32_t kind, std::span<const std::byte> bytes) 
   }
   if (kind == Ended) {
     isEnded = true;
-    const auto code = valueAt<StatusCode>(bytes, 0);
-    const auto *text = reinterpret_cast<const char *>(bytes.data() + sizeof code);
-    outcome = Status(code, std::string(text, bytes.size() - sizeof code));
+    const auto end = valueAt<End>(bytes, 0);
+    const auto *text = reinterpret_cast<const char *>(bytes.data() + sizeof end);
+    outcome = Status(end.code, std::string(text, bytes.size() - sizeof end));
+    ownFailure = end.own != 0;
   }
 }
 

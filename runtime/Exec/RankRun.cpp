@@ -67,6 +67,8 @@ std::byte *RankRun::headerBuffer(const plan::Layout &layout) const {
 }
 
 Status RankRun::execute(Transport &transport, Sleeper &sleeper) {
+  if (job.recorder)
+    job.recorder->enter(flight::State::Connecting);
   agreement = std::make_unique<Agreement>(rankEnds, claimsOf(job.plan, job.rank, job.planId));
   if (Status status = agreement->reach(transport); !status.ok())
     return status;
@@ -78,7 +80,13 @@ Status RankRun::execute(Transport &transport, Sleeper &sleeper) {
   state.coordinator = coordinator.get();
   state.header = reinterpret_cast<const plan::StepHeader *>(headerBuffer(layout));
   state.messages = messagesOf(job.plan, own);
-  return Executor(state, std::move(program), sleeper, /*finishedBefore=*/1).run();
+  state.recorder = job.recorder;
+  Executor executor(state, std::move(program), sleeper, /*finishedBefore=*/1);
+  Status status = executor.run();
+  ownFailure = executor.failedItself();
+  if (!status.ok())
+    transport.abort(); // now: a worker that still does something holds the executor's end up
+  return status;
 }
 
 } // namespace vime

@@ -9,6 +9,7 @@
 
 #include "runtime/Plan/Plan.h"
 #include "runtime/Plan/StepHeader.h"
+#include "runtime/Trace/FlightRecorder.h"
 #include "runtime/Transport/Transport.h"
 
 namespace vime {
@@ -40,6 +41,7 @@ struct RankState {
       nullptr; // the buffer that `decide` or the broadcast fills; null if the plan has none
   std::vector<MessageSize> messages; // by lane
   Counters counters;
+  flight::FlightRecorder *recorder = nullptr; // absent: the executor keeps one for itself
 };
 
 /// The buffer behind an operand of an action.

@@ -67,7 +67,7 @@ Status checkModel(const Plan &plan, std::size_t index) {
     return unacceptable(fmt::format("model {}: {}", index, status.message()));
   if (isTooLarge(config, plan.data))
     return unacceptable(fmt::format("model {} is larger than any machine", index));
-  if (config.family != ModelFamily::Null && config.vocab < kByteTokens)
+  if (config.family == ModelFamily::Llama && config.vocab < kByteTokens)
     return unacceptable(fmt::format("model {} has a vocabulary of {}, the bytes of its text are {}",
                                     index, config.vocab, kByteTokens));
   if (!isCleanText(checkpoint))

@@ -38,6 +38,7 @@ struct Arguments {
   std::string transport = "local";
   std::string base = ".";
   std::string isa = "auto";
+  std::string records;
   bool json = false, quiet = false, check = false;
 };
 
@@ -90,6 +91,10 @@ std::optional<int> parse(int count, char **values, Arguments &arguments) {
   CLI::Option *json = app.add_flag("--json", arguments.json,
                                    "print the summary, or the error, as JSON to standard output");
   app.add_flag("--quiet", arguments.quiet, "show no progress");
+  app.add_option("--records", arguments.records,
+                 "folder for the ranks' flight records, which stay there; without it they are "
+                 "temporary and stay after a failure only")
+      ->type_name("DIR");
   app.add_flag("--check", arguments.check, "only check whether the plan can run here")
       ->excludes(json)
       ->excludes(transport);
@@ -145,6 +150,8 @@ int run(const plan::Plan &plan, const Arguments &arguments, char **values) {
       .isa = parseIsa(arguments.isa),
       .interrupts = signals.descriptor(),
       .rendezvous = parseRendezvous(arguments.transport),
+      .plan = arguments.plan,
+      .records = arguments.records,
       .abandon = [&](const Status &status) { std::_Exit(fail(status, arguments)); }};
   Progress progress(plan, arguments.transport, pathFrom(arguments.base, plan.run.exportTo),
                     arguments.quiet ? Progress::Style::Silent : Progress::styleFor(stderr), stderr);

@@ -119,7 +119,7 @@ TEST(RankReports, CrossAPipeInAnyPieces) {
   const std::vector<plan::RankStats> stats = {{1, 2, 3, 4}, {5, 6, 7, 8}};
   writer.stepFinished({.step = 41, .loss = 2.5, .tokens = 16}, stats);
   writer.exported();
-  writer.ended(Status(StatusCode::Hang, "rank 1 did not come"));
+  writer.ended(Status(StatusCode::Hang, "rank 1 did not come"), /*own=*/true);
   close(whole[1]);
 
   Listener listener;
@@ -140,6 +140,7 @@ TEST(RankReports, CrossAPipeInAnyPieces) {
   ASSERT_TRUE(reader.hasEnded());
   EXPECT_EQ(reader.status().code(), StatusCode::Hang);
   EXPECT_EQ(reader.status().message(), "rank 1 did not come");
+  EXPECT_TRUE(reader.failedItself());
   close(whole[0]);
   close(pieces[0]);
 }
