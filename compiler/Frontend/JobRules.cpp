@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/Base/Nearest.h"
 #include "compiler/Frontend/Draft.h"
 #include "compiler/Frontend/Rules.h"
+#include "runtime/Base/Nearest.h"
 #include "schedules/Registry.h"
 
 namespace vime {
@@ -150,8 +150,7 @@ void checkMicrobatchTokens(Draft &draft) {
 void checkStepTokens(Draft &draft) {
   const Job &job = draft.job;
   const std::uint64_t microbatches = job.pipeline.microbatches.value;
-  const std::uint64_t tokens =
-      std::uint64_t{job.pipeline.samples.value} * job.data.sequence.value;
+  const std::uint64_t tokens = std::uint64_t{job.pipeline.samples.value} * job.data.sequence.value;
   if (!draft.areKnown({"pipeline.microbatches", "pipeline.microbatch", "data.sequence"}) ||
       tokens > kMostTokens || microbatches * tokens <= kMostStepTokens)
     return;
@@ -167,12 +166,26 @@ void checkStepTokens(Draft &draft) {
 void checkExportedModel(Draft &draft) {
   const Job &job = draft.job;
   const Job::NamedModel *model = draft.model(job.actor.model.value);
-  if (!model || job.run.exportTo.value.empty() || model->config.family == ModelFamily::Llama)
+  if (!model || job.run.exportTo.value.empty() || isDecoder(model->config.family))
     return;
   draft.error(JobCode::UnusedValue,
               "`run.export` has no use: a model of family " + code(nameOf(model->config.family)) +
                   " has no weights",
               job.run.exportTo.span);
+}
+
+void checkRecompute(Draft &draft) {
+  const Job &job = draft.job;
+  const Job::NamedModel *model = draft.model(job.actor.model.value);
+  if (!model || !draft.isKnown("models." + model->name + ".family") ||
+      job.memory.recompute.value != "layer" || isDecoder(model->config.family))
+    return;
+  draft
+      .error(JobCode::UnusedValue,
+             "`memory.recompute` has no use: a model of family " +
+                 code(nameOf(model->config.family)) + " keeps no activations",
+             job.memory.recompute.span)
+      .withHelp("remove it");
 }
 
 void checkMemoryLimit(Draft &draft) {
@@ -200,6 +213,7 @@ void checkRules(Draft &draft) {
   checkMicrobatchTokens(draft);
   checkStepTokens(draft);
   checkExportedModel(draft);
+  checkRecompute(draft);
   checkMemoryLimit(draft);
 }
 

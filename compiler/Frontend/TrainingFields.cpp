@@ -67,9 +67,6 @@ std::vector<FieldSpec> pipelineRows() {
        .aliases = "pipeline-model-parallel-layout",
        .later = "uneven stages"},
       {.path = "pipeline.overlap", .later = "overlapping a forward with a backward"},
-      {.path = "pipeline.recompute",
-       .aliases = "recompute-granularity",
-       .later = "recomputing activations"},
   };
 }
 
@@ -209,7 +206,6 @@ std::vector<FieldSpec> laterSections() {
       {.path = "algorithm", .later = "reinforcement learning"},
       {.path = "weight_sync", .later = "sending weights to engines"},
       {.path = "staleness", .later = "asynchronous training"},
-      {.path = "memory", .later = "moving state to host memory and disk"},
       {.path = "checkpoint", .later = "saving and resuming a run"},
   };
 }

@@ -15,6 +15,13 @@ import vime
 ORDERS = [("gpipe", None), ("1f1b", None), ("interleaved", 2), ("zb-h1", None), ("zb-v", 2)]
 RANKS = [1, 2, 4]
 RUNS = [("local", "avx2"), ("gloo", "avx2"), ("local", "avx512"), ("gloo", "avx512"), ("rendezvous", "auto")]
+# Models with more than a Llama: one rank under gpipe that keeps its layers, against these, which recompute them or not.
+MODELS = {
+    "qwen2, tied": "{family: qwen2, layers: 8, hidden: 32, heads: 4, kv_heads: 2, ffn: 88, vocab: 256, tied: true}",
+    "qwen3": "{family: qwen3, layers: 8, hidden: 32, heads: 4, kv_heads: 2, head_width: 12, ffn: 88, vocab: 256}",
+}
+MODEL_RUNS = [("gpipe", None, 1, True, "local"), ("1f1b", None, 4, True, "gloo"), ("interleaved", 2, 2, False, "local"),
+              ("zb-h1", None, 4, True, "local"), ("zb-v", 2, 2, False, "rendezvous:merged")]
 MACHINE = pathlib.Path("/proc/cpuinfo")
 
 
@@ -29,11 +36,11 @@ def runs(schedule, has_avx512):
         yield transport + (":merged" if transport == "rendezvous" else ""), isa
 
 
-def result(tools, schedule, chunks, ranks, *options):
+def result(tools, schedule, chunks, ranks, *options, **model):
     """What a run leaves: losses and norms in full precision, and the exported tensors."""
     export = tools.folder / "out"
     shutil.rmtree(export, ignore_errors=True)
-    plan = tools.compile(vime.job(schedule, ranks, chunks=chunks, export="out"))
+    plan = tools.compile(vime.job(schedule, ranks, chunks=chunks, export="out", **model))
     summary = tools.train(plan, *options)
     return [(step["loss"], step["gradient_norm"]) for step in summary["history"]], vime.tensors(export)
 
@@ -45,6 +52,23 @@ def differences(reference, other):
     for name in sorted(reference[1].keys() | other[1].keys()):
         if reference[1].get(name) != other[1].get(name):
             yield f"tensor {name} differs"
+
+
+def judge(reference, found, what):
+    """Whether a run has the reference's bits; says so."""
+    wrong = list(differences(reference, found))
+    print(f"{what} " + ("bit-equal" if not wrong else f"DIFFERS: {wrong[0]} and {len(wrong) - 1} more"), flush=True)
+    return not wrong
+
+
+def other_models(tools):
+    """For each run of another model whether it has the bits of one rank under gpipe."""
+    for name, model in MODELS.items():
+        reference = result(tools, "gpipe", None, 1, model=model)
+        for schedule, chunks, ranks, recompute, transport in MODEL_RUNS:
+            found = result(tools, schedule, chunks, ranks, "--transport", transport, model=model, recompute=recompute)
+            how = "recomputed" if recompute else "kept"
+            yield judge(reference, found, f"{name:12} {schedule:12} {ranks} ranks  {transport:17} {how:10}")
 
 
 def main():
@@ -63,11 +87,11 @@ def main():
             for ranks in RANKS:
                 for transport, isa in runs(schedule, has_avx512):
                     found = result(tools, schedule, chunks, ranks, "--transport", transport, "--isa", isa)
-                    wrong = list(differences(reference, found))
                     count += 1
-                    failures += bool(wrong)
-                    print(f"{schedule:12} {ranks} ranks  {transport:17} {isa:6} "
-                          + ("bit-equal" if not wrong else f"DIFFERS: {wrong[0]} and {len(wrong) - 1} more"), flush=True)
+                    failures += not judge(reference, found, f"{schedule:12} {ranks} ranks  {transport:17} {isa:6}")
+        for equal in other_models(tools):
+            count += 1
+            failures += not equal
         again = result(tools, "1f1b", None, 4)
         repeats = not list(differences(reference, again))
         print("repeated run bit-equal" if repeats else "a repeated run DIFFERS")
