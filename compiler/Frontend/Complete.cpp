@@ -45,8 +45,7 @@ private:
   }
 
   bool hasField(const Job::NamedModel &model, const FieldSpec &field) const {
-    return draft.isKnown("models." + model.name + ".family") &&
-           (field.family.empty() || draft.isFamily(model, field.family));
+    return draft.hasField(model, field);
   }
 
   void fill(const FieldSpec &field, const std::string &path) {

@@ -69,8 +69,8 @@ const Job::NamedModel *Draft::model(std::string_view name) const {
   return nullptr;
 }
 
-bool Draft::isFamily(const Job::NamedModel &model, std::string_view family) const {
-  return isKnown("models." + model.name + ".family") && nameOf(model.config.family) == family;
+bool Draft::hasField(const Job::NamedModel &model, const FieldSpec &field) const {
+  return isKnown("models." + model.name + ".family") && field.isOf(nameOf(model.config.family));
 }
 
 } // namespace vime

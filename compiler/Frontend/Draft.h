@@ -57,8 +57,8 @@ public:
 
   Job::NamedModel *model(std::string_view name);
   const Job::NamedModel *model(std::string_view name) const;
-  /// Nothing of the model's family has been found wrong, and it is this one.
-  bool isFamily(const Job::NamedModel &model, std::string_view family) const;
+  /// Nothing of the model's family has been found wrong, and it has this field.
+  bool hasField(const Job::NamedModel &model, const FieldSpec &field) const;
 
 private:
   Findings &findings;

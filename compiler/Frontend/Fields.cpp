@@ -27,7 +27,7 @@ void addField(const FieldSpec &field, const Job &job, const Job::NamedModel *mod
   const Value value = field.binding.load(job, model);
   if (field.optional && isEmpty(value))
     return;
-  if (!field.family.empty() && field.family != nameOf(model->config.family))
+  if (model && !field.isOf(nameOf(model->config.family)))
     return;
   Origin origin = field.binding.origin(job, model, field.key());
   fields.push_back({.path = model ? "models." + model->name + '.' + std::string(field.key())

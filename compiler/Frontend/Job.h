@@ -80,6 +80,10 @@ struct Job {
   } optimizer;
 
   struct {
+    Field<std::string> recompute; // `none` or `layer`
+  } memory;
+
+  struct {
     Field<std::uint64_t> steps, seed;
     Field<std::string> exportTo; // empty: no export
   } run;

@@ -7,6 +7,7 @@
 #include "compiler/Frontend/Draft.h"
 #include "compiler/Frontend/Rules.h"
 #include "runtime/Base/Nearest.h"
+#include "schedules/Registry.h"
 
 namespace vime {
 
@@ -119,12 +120,26 @@ void checkStepTokens(Draft &draft) {
 void checkExportedModel(Draft &draft) {
   const Job &job = draft.job;
   const Job::NamedModel *model = draft.model(job.actor.model.value);
-  if (!model || job.run.exportTo.value.empty() || model->config.family == ModelFamily::Llama)
+  if (!model || job.run.exportTo.value.empty() || isDecoder(model->config.family))
     return;
   draft.error(JobCode::UnusedValue,
               "`run.export` has no use: a model of family " + code(nameOf(model->config.family)) +
                   " has no weights",
               job.run.exportTo.span);
+}
+
+void checkRecompute(Draft &draft) {
+  const Job &job = draft.job;
+  const Job::NamedModel *model = draft.model(job.actor.model.value);
+  if (!model || !draft.isKnown("models." + model->name + ".family") ||
+      job.memory.recompute.value != "layer" || isDecoder(model->config.family))
+    return;
+  draft
+      .error(JobCode::UnusedValue,
+             "`memory.recompute` has no use: a model of family " +
+                 code(nameOf(model->config.family)) + " keeps no activations",
+             job.memory.recompute.span)
+      .withHelp("remove it");
 }
 
 void checkMemoryLimit(Draft &draft) {
@@ -151,6 +166,7 @@ void checkRules(Draft &draft) {
   checkMicrobatchTokens(draft);
   checkStepTokens(draft);
   checkExportedModel(draft);
+  checkRecompute(draft);
   checkMemoryLimit(draft);
 }
 

@@ -89,9 +89,6 @@ std::vector<FieldSpec> pipelineRows() {
        .sentence = "rank of each stage; as the order has it where it is left out",
        .binding = IN_JOB(pipeline.placement)},
       {.path = "pipeline.overlap", .later = "overlapping a forward with a backward"},
-      {.path = "pipeline.recompute",
-       .aliases = "recompute-granularity",
-       .later = "recomputing activations"},
   };
 }
 
@@ -231,7 +228,6 @@ std::vector<FieldSpec> laterSections() {
       {.path = "algorithm", .later = "reinforcement learning"},
       {.path = "weight_sync", .later = "sending weights to engines"},
       {.path = "staleness", .later = "asynchronous training"},
-      {.path = "memory", .later = "moving state to host memory and disk"},
       {.path = "checkpoint", .later = "saving and resuming a run"},
   };
 }

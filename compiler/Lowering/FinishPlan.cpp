@@ -68,6 +68,9 @@ std::vector<plan::Origin> originsOf(const Job &job) {
   comesFrom("run.steps", job.run.steps.span,
             {Opcode::Decide, Opcode::Broadcast, Opcode::Gather, Opcode::Measure, Opcode::Report});
   comesFrom("run.export", job.run.exportTo.span, {Opcode::ExportShard, Opcode::ExportCommit});
+  const Job::NamedModel &model = *job.model(job.actor.model.value);
+  if (const auto tied = model.origins.find("tied"); tied != model.origins.end())
+    comesFrom("models." + model.name + ".tied", tied->second.span, {Opcode::AddTied});
   std::sort(origins.begin(), origins.end(),
             [](const auto &a, const auto &b) { return a.opcode < b.opcode; });
   return origins;

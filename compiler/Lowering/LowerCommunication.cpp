@@ -6,6 +6,7 @@
 #include "compiler/Lowering/ProgramWriter.h"
 #include "compiler/Lowering/RankBuffers.h"
 #include "compiler/Lowering/SplitStages.h"
+#include "compiler/Lowering/TiedHead.h"
 #include "runtime/Plan/StepHeader.h"
 
 namespace vime {
@@ -34,10 +35,15 @@ public:
     forEachLocalStage([&](std::uint32_t rank, std::uint32_t chunk) {
       programs.local(rank, Opcode::Initialize, chunk);
     });
+    const TiedHead tiedHead(model.config, stageSpec(model.config, model.stages[0], capsOf(job)),
+                            endOf(0), endOf(lastStage));
+    tiedHead.shareWeights(programs);
     programs.beginLoop(/*id=*/0, static_cast<std::uint32_t>(job.run.steps.value));
     startStep(programs);
     runPipeline(programs, clock);
+    tiedHead.addGradients(programs);
     update(programs);
+    tiedHead.shareWeights(programs);
     report(programs);
     programs.endLoop();
     if (!job.run.exportTo.value.empty())
@@ -222,7 +228,9 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order, Fi
   plan.schedule = job.pipeline.schedule.value;
   plan.mesh.pipeline = job.cluster.ranks.value;
   const Job::NamedModel &model = *job.model(job.actor.model.value);
-  plan.models = {{.config = model.config,
+  ModelConfig config = model.config;
+  config.recomputesLayers = job.memory.recompute.value == "layer";
+  plan.models = {{.config = config,
                   .stages = splitStages(job, static_cast<std::uint32_t>(order.placement.size())),
                   .checkpoint = model.checkpoint.value}};
   TrainingLoop(job, order, plan).write(*clock);

@@ -18,18 +18,18 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
   using enum BufferKind;
   switch (opcode) {
   case Opcode::Forward:
-    return {Header, Segments, Input, Weights, Stash, Output, Workspace};
+    return {Header, Segments, Input, Weights, Stash, Output, Workspace, TiedWeights};
   case Opcode::Loss:
     return {Header, Segments, Labels, Stash, Losses};
   case Opcode::Backward:
-    return {Header, Segments,  OutputGradient, Input,    Weights,
-            Stash,  Gradients, InputGradient,  Workspace};
+    return {Header,    Segments,      OutputGradient, Input,       Weights,      Stash,
+            Gradients, InputGradient, Workspace,      TiedWeights, TiedGradients};
   case Opcode::BackwardInput:
-    return {Header, Segments,    OutputGradient, Input,    Weights,
-            Stash,  WeightStash, InputGradient,  Workspace};
+    return {Header, Segments,    OutputGradient, Input,     Weights,
+            Stash,  WeightStash, InputGradient,  Workspace, TiedWeights};
   case Opcode::BackwardWeight:
-    return {Header, Segments,    OutputGradient, Input,    Weights,
-            Stash,  WeightStash, Gradients,      Workspace};
+    return {Header, Segments,    OutputGradient, Input,     Weights,
+            Stash,  WeightStash, Gradients,      Workspace, TiedGradients};
   case Opcode::Gather:
     return {Stats, AllStats};
   case Opcode::AllGather:
@@ -44,6 +44,8 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
     return {AllSquares, Scalars};
   case Opcode::Optimize:
     return {Header, Scalars, Gradients, Weights, Moments};
+  case Opcode::AddTied:
+    return {TiedGradients, Gradients};
   case Opcode::Decide:
     return {Header};
   case Opcode::Load:
@@ -128,8 +130,8 @@ private:
     const std::uint64_t boundary =
         static_cast<std::uint64_t>(spec.boundaryBytesPerToken) * caps.tokens;
     add(BufferKind::Weights, chunk, spec.weightBytes);
-    add(BufferKind::Gradients, chunk, spec.weightBytes);
-    add(BufferKind::Moments, chunk, 2 * spec.weightBytes);
+    add(BufferKind::Gradients, chunk, spec.gradientBytes);
+    add(BufferKind::Moments, chunk, spec.momentBytes);
     if (stage > 0) {
       add(BufferKind::Input, chunk, boundary);
       if (!holds(stage - 1))
@@ -140,6 +142,10 @@ private:
       if (!holds(stage + 1))
         add(BufferKind::Output, chunk, boundary);
     }
+    if (stage == lastStage && spec.tiedWeightBytes != 0 && !holds(0))
+      add(BufferKind::TiedWeights, chunk, spec.tiedWeightBytes);
+    if (spec.tiedGradientBytes != 0 && (stage == lastStage || !holds(lastStage)))
+      add(BufferKind::TiedGradients, chunk, spec.tiedGradientBytes);
     add(BufferKind::Stash, chunk, spec.stashBytes);
     if (splits[chunk])
       add(BufferKind::WeightStash, chunk, spec.weightStashBytes);
@@ -193,7 +199,27 @@ private:
     if (content == BufferKind::OutputGradient)
       return sends ? find(BufferKind::InputGradient, action.stage)
                    : find(BufferKind::OutputGradient, action.stage);
+    if (content == BufferKind::TiedWeights)
+      return find(sends ? BufferKind::Weights : BufferKind::TiedWeights, action.stage);
+    if (content == BufferKind::TiedGradients)
+      return find(BufferKind::TiedGradients, action.stage);
     return find(content);
+  }
+
+  // What the head of a tied model computes with: the embedding on its own rank, else its copy.
+  std::uint32_t tiedWeightsOf(std::uint16_t chunk) const {
+    if (program.stages[chunk].stage != lastStage || specs[chunk].tiedWeightBytes == 0)
+      return kNoBuffer;
+    return holds(0) ? find(BufferKind::Weights, chunkOf(0)) : find(BufferKind::TiedWeights, chunk);
+  }
+  // The head's sum; the embedding's stage adds it where it lies, or where it arrives.
+  std::uint32_t tiedGradientsOf(const Action &action) const {
+    const bool adds = action.opcode == code(Opcode::AddTied);
+    if (specs[action.stage].tiedGradientBytes == 0 ||
+        (!adds && program.stages[action.stage].stage != lastStage))
+      return kNoBuffer;
+    return find(BufferKind::TiedGradients,
+                adds && holds(lastStage) ? chunkOf(lastStage) : action.stage);
   }
 
   // Stages name their own buffers; what the whole rank has one of needs no chunk.
@@ -220,7 +246,9 @@ private:
                                                                   : BufferKind::Segments)};
     std::vector<std::uint32_t> operands;
     for (const BufferKind kind : kindsOf(opcode))
-      operands.push_back(resolve(kind, action.stage));
+      operands.push_back(kind == BufferKind::TiedWeights     ? tiedWeightsOf(action.stage)
+                         : kind == BufferKind::TiedGradients ? tiedGradientsOf(action)
+                                                             : resolve(kind, action.stage));
     return operands;
   }
 

@@ -59,6 +59,8 @@ constexpr std::array kExamples = {
     PlanExample{Rule::S4, 9, "a rank without an `optimize` for one of its stages"},
     PlanExample{Rule::S4, 10, "`initialize` stands inside the loop over steps"},
     PlanExample{Rule::S4, 11, "backward 0 adds to buffer 9, backward 1 to buffer 10"},
+    PlanExample{Rule::S4, 12, "`add_tied` stands behind `scale_gradients`"},
+    PlanExample{Rule::S4, 13, "rank 3 sends `tied_gradients` before its last backward"},
     PlanExample{Rule::S4, 20, "a table says `0B0,0REDUCE_GRAD,0B1`"},
 
     PlanExample{Rule::C1, 1, "rank 0 sends eight messages to rank 1, which receives seven"},

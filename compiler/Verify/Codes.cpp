@@ -76,6 +76,12 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::S4, 10,
                  "the weights of a stage are not initialised exactly once, before the first step"},
     VerifierCode{Rule::S4, 11, "weight gradients of a stage add up in different buffers"},
+    VerifierCode{Rule::S4, 12,
+                 "the gradients of a tied head are not added to the embedding's exactly once, when "
+                 "those are complete and before they are scaled"},
+    VerifierCode{Rule::S4, 13,
+                 "the gradient of a tied head does not leave its buffer exactly once, when it is "
+                 "complete"},
     VerifierCode{Rule::S4, 20,
                  "the gradients of a stage are reduced before the last of them, or twice"},
 

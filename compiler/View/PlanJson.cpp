@@ -55,6 +55,8 @@ Json modelJson(const Model &model) {
                {"vocab", c.vocab},
                {"rope_theta", c.ropeTheta},
                {"norm_epsilon", c.normEpsilon},
+               {"tied_head", c.tiedHead},
+               {"recomputes_layers", c.recomputesLayers},
                {"forward_seconds", c.forwardSeconds},
                {"backward_input_seconds", c.backwardInputSeconds},
                {"backward_weight_seconds", c.backwardWeightSeconds},

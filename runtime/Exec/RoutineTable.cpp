@@ -26,6 +26,7 @@ constexpr Entry kTraining[] = {
     {Opcode::BackwardInput, routines::backwardInput},
     {Opcode::BackwardWeight, routines::backwardWeight},
     {Opcode::Initialize, routines::initialize},
+    {Opcode::AddTied, routines::addTied},
     {Opcode::ScaleGradients, routines::scaleGradients},
     {Opcode::SquareNorm, routines::squareNorm},
     {Opcode::Clip, routines::clip},

@@ -13,7 +13,7 @@ namespace vime::plan {
 namespace {
 
 bool belongsToStage(BufferKind kind) {
-  return kind >= BufferKind::Weights && kind <= BufferKind::WeightStash;
+  return kind >= BufferKind::Weights && kind <= BufferKind::TiedGradients;
 }
 
 /// The slots lie inside the arena; written so that no sum overflows.

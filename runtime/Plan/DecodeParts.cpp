@@ -76,6 +76,8 @@ bool decode(const file::Model &table, Model &model) {
   config.vocab = table.vocab();
   config.ropeTheta = table.rope_theta();
   config.normEpsilon = table.norm_epsilon();
+  config.tiedHead = table.tied_head();
+  config.recomputesLayers = table.recomputes_layers();
   config.forwardSeconds = table.forward_seconds();
   config.backwardInputSeconds = table.backward_input_seconds();
   config.backwardWeightSeconds = table.backward_weight_seconds();

@@ -45,7 +45,8 @@ Offset<file::Decision> encode(FlatBufferBuilder &builder, const DecisionRange &r
 Offset<file::Model> encode(FlatBufferBuilder &builder, const Model &model) {
   const auto &[config, stages, checkpoint] = model;
   const auto &[family, type, layers, hidden, heads, kvHeads, headWidth, ffn, vocab, ropeTheta,
-               normEpsilon, forwardSeconds, backwardInputSeconds, backwardWeightSeconds] = config;
+               normEpsilon, tiedHead, recomputesLayers, forwardSeconds, backwardInputSeconds,
+               backwardWeightSeconds] = config;
   std::vector<file::StageRange> ranges;
   for (const auto &[first, end, embedding, head] : stages)
     ranges.emplace_back(first, end, embedding, head);
@@ -53,8 +54,8 @@ Offset<file::Model> encode(FlatBufferBuilder &builder, const Model &model) {
   const auto checkpointText = builder.CreateString(checkpoint);
   return file::CreateModel(builder, raw(family), raw(type), layers, hidden, heads, kvHeads,
                            headWidth, ffn, vocab, ropeTheta, normEpsilon, forwardSeconds,
-                           backwardInputSeconds, backwardWeightSeconds, stageVector,
-                           checkpointText);
+                           backwardInputSeconds, backwardWeightSeconds, stageVector, checkpointText,
+                           tiedHead, recomputesLayers);
 }
 
 Offset<file::Data> encode(FlatBufferBuilder &builder, const DataSettings &data) {

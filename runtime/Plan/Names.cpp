@@ -16,9 +16,10 @@ constexpr std::string_view kBuffers[] = {
     "header",          "segments",       "tokens",      "labels",       "losses",
     "scalars",         "squares",        "all_squares", "stats",        "all_stats",
     "weights",         "gradients",      "moments",     "input",        "output",
-    "output_gradient", "input_gradient", "stash",       "weight_stash", "workspace"};
+    "output_gradient", "input_gradient", "stash",       "weight_stash", "tied_weights",
+    "tied_gradients",  "workspace"};
 constexpr std::string_view kDataTypes[] = {"float32", "float64", "bfloat16", "int32", "byte"};
-constexpr std::string_view kFamilies[] = {"llama", "null", "sleep"};
+constexpr std::string_view kFamilies[] = {"llama", "null", "sleep", "qwen2", "qwen3"};
 
 constexpr std::string_view kDecisions[] = {"microbatches", "evaluate", "save", "stop", "bad"};
 constexpr std::string_view kComparisons[] = {"equal", "not_equal", "less", "at_least"};
@@ -37,7 +38,7 @@ static_assert(std::size(kDecisions) == static_cast<std::size_t>(Decision::Bad) +
 static_assert(std::size(kComparisons) == static_cast<std::size_t>(Comparison::AtLeast) + 1);
 static_assert(std::size(kTails) == static_cast<std::size_t>(Tail::Drop) + 1);
 static_assert(std::size(kDecays) == static_cast<std::size_t>(Decay::Cosine) + 1);
-static_assert(std::size(kFamilies) == static_cast<std::size_t>(ModelFamily::Sleep) + 1);
+static_assert(std::size(kFamilies) == static_cast<std::size_t>(ModelFamily::Qwen3) + 1);
 
 } // namespace
 

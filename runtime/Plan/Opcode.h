@@ -34,6 +34,7 @@ enum class Opcode : std::uint16_t {
   SquareNorm,          // float64 sum of squares of each tensor of a stage
   Clip,                // global norm in tensor order, and the factor that the optimizer applies
   Optimize,            // AdamW
+  AddTied,             // adds the head's gradient of a tied matrix to the embedding's
 
   Decide = 0x0600,  // the coordinator writes the step header
   Load,             // the coordinator reads the step's tokens, labels and segment offsets

@@ -184,6 +184,8 @@ enum class BufferKind : std::uint8_t {
   InputGradient,
   Stash,
   WeightStash,
+  TiedWeights,   // the head's copy of a tied embedding that another rank has
+  TiedGradients, // of the head's use of it, until they are added to the embedding's
   Workspace
 };
 

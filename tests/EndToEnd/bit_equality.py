@@ -26,6 +26,13 @@ SPLITS = [  # schedule, ranks, what `pipeline` says besides
 TABLES = ["DualPipeV_pp4_v2_mb8.comms", "2.5/InterleavedZeroBubble_pp2_v4_mb8"]
 DESCENDING = "LoopedBFS_pp2_v2_mb8"
 GOLDEN = pathlib.Path(__file__).parent.parent / "schedules" / "golden" / "pytorch.txt"
+# Models with more than a Llama: one rank under gpipe that keeps its layers, against these, which recompute them or not.
+MODELS = {
+    "qwen2, tied": "{family: qwen2, layers: 8, hidden: 32, heads: 4, kv_heads: 2, ffn: 88, vocab: 256, tied: true}",
+    "qwen3": "{family: qwen3, layers: 8, hidden: 32, heads: 4, kv_heads: 2, head_width: 12, ffn: 88, vocab: 256}",
+}
+MODEL_RUNS = [("gpipe", None, 1, True, "local"), ("1f1b", None, 4, True, "gloo"), ("interleaved", 2, 2, False, "local"),
+              ("zb-h1", None, 4, True, "local"), ("zb-v", 2, 2, False, "rendezvous:merged")]
 MACHINE = pathlib.Path("/proc/cpuinfo")
 
 
@@ -40,11 +47,11 @@ def runs(schedule, has_avx512):
         yield transport + (":merged" if transport == "rendezvous" else ""), isa
 
 
-def result(tools, schedule, chunks, ranks, *options, more=None):
+def result(tools, schedule, chunks, ranks, *options, more=None, **model):
     """What a run leaves: losses and norms in full precision, and the exported tensors."""
     export = tools.folder / "out"
     shutil.rmtree(export, ignore_errors=True)
-    plan = tools.compile(vime.job(schedule, ranks, chunks=chunks, export="out", pipeline=more))
+    plan = tools.compile(vime.job(schedule, ranks, chunks=chunks, export="out", pipeline=more, **model))
     summary = tools.train(plan, *options)
     return [(step["loss"], step["gradient_norm"]) for step in summary["history"]], vime.tensors(export)
 
@@ -87,6 +94,23 @@ def differences(reference, other):
             yield f"tensor {name} differs"
 
 
+def judge(reference, found, what):
+    """Whether a run has the reference's bits; says so."""
+    wrong = list(differences(reference, found))
+    print(f"{what} " + ("bit-equal" if not wrong else f"DIFFERS: {wrong[0]} and {len(wrong) - 1} more"), flush=True)
+    return not wrong
+
+
+def other_models(tools):
+    """For each run of another model whether it has the bits of one rank under gpipe."""
+    for name, model in MODELS.items():
+        reference = result(tools, "gpipe", None, 1, model=model)
+        for schedule, chunks, ranks, recompute, transport in MODEL_RUNS:
+            found = result(tools, schedule, chunks, ranks, "--transport", transport, model=model, recompute=recompute)
+            how = "recomputed" if recompute else "kept"
+            yield judge(reference, found, f"{name:12} {schedule:12} {ranks} ranks  {transport:17} {how:10}")
+
+
 def main():
     binaries = pathlib.Path(sys.argv[1]).resolve()
     has_avx512 = "avx512f" in MACHINE.read_text()
@@ -103,18 +127,15 @@ def main():
             for ranks in RANKS:
                 for transport, isa in runs(schedule, has_avx512):
                     found = result(tools, schedule, chunks, ranks, "--transport", transport, "--isa", isa)
-                    wrong = list(differences(reference, found))
                     count += 1
-                    failures += bool(wrong)
-                    print(f"{schedule:12} {ranks} ranks  {transport:17} {isa:6} "
-                          + ("bit-equal" if not wrong else f"DIFFERS: {wrong[0]} and {len(wrong) - 1} more"), flush=True)
+                    failures += not judge(reference, found, f"{schedule:12} {ranks} ranks  {transport:17} {isa:6}")
         for name, found in special_runs(tools):
-            wrong = list(differences(reference, found))
             count += 1
-            failures += bool(wrong)
-            print(f"{name}: " + ("bit-equal" if not wrong else f"DIFFERS: {wrong[0]} and {len(wrong) - 1} more"),
-                  flush=True)
+            failures += not judge(reference, found, name)
         failures += not descending_is_its_own(tools, reference)
+        for equal in other_models(tools):
+            count += 1
+            failures += not equal
         again = result(tools, "1f1b", None, 4)
         repeats = not list(differences(reference, again))
         print("repeated run bit-equal" if repeats else "a repeated run DIFFERS")

@@ -82,6 +82,8 @@ private:
                     dice.any32(),
                     dice.real(),
                     dice.real(),
+                    dice.coin(),
+                    dice.coin(),
                     dice.real(),
                     dice.real(),
                     0};

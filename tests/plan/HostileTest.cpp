@@ -146,7 +146,7 @@ TEST(OutOfRange, ModelAndSettings) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   expectSentences({
       {"family or type of model 0 is unknown",
-       [](Plan &p) { p.models[0].config.family = ModelFamily(3); }},
+       [](Plan &p) { p.models[0].config.family = ModelFamily(5); }},
       {"model 0 has a vocabulary of 255, the bytes of its text are 256",
        [](Plan &p) {
          p.models[0].config = {.layers = 2,
@@ -333,7 +333,7 @@ TEST(OutOfRange, Layouts) {
   EXPECT_EQ(sentence([](Buffer &b) { b.bytes = ~0ull; }), input + "has slots that overlap");
   EXPECT_EQ(sentence([](Buffer &b) { b.tier = Tier::Host; }), input + "reaches beyond its arena");
   EXPECT_EQ(sentence([](Buffer &b) { b.tier = Tier(2); }), input + "is of an unknown kind or tier");
-  EXPECT_EQ(sentence([](Buffer &b) { b.kind = BufferKind(20); }),
+  EXPECT_EQ(sentence([](Buffer &b) { b.kind = BufferKind(22); }),
             "rank 1: buffer 11 (? of stage 1) is of an unknown kind or tier");
   EXPECT_EQ(
       sentence([](Buffer &b) { b.stage = 1; }),

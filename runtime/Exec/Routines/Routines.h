@@ -22,6 +22,7 @@ Status allGather(RankState &state, const Instruction &instruction);
 
 // Update.cpp: parameters, once per step.
 Status initialize(RankState &state, const Instruction &instruction);
+Status addTied(RankState &state, const Instruction &instruction);
 Status scaleGradients(RankState &state, const Instruction &instruction);
 Status squareNorm(RankState &state, const Instruction &instruction);
 Status clip(RankState &state, const Instruction &instruction);

@@ -32,6 +32,12 @@ Status initialize(RankState &state, const Instruction &instruction) {
   return loadStage(state.model->checkpoint, stage.config, stage.spec, weights);
 }
 
+Status addTied(RankState &state, const Instruction &instruction) {
+  vime::addTied(*state.model->kernels, stageOf(state, instruction).spec, instruction.operands[0],
+                instruction.operands[1]);
+  return Status();
+}
+
 Status scaleGradients(RankState &state, const Instruction &instruction) {
   vime::scaleGradients(*state.model->kernels, stageOf(state, instruction).spec,
                        headerAt(instruction.operands[0]).denominator,
