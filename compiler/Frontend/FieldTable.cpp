@@ -24,7 +24,7 @@ std::vector<FieldSpec> allRows() {
        .binding = IN_JOB(name)},
   };
   for (auto &&section : {clusterRows(), modelRows(), roleRows(), pipelineRows(),
-                         dataAndOptimizerRows(), runRows(), laterSections()})
+                         dataAndOptimizerRows(), checkpointRows(), runRows(), laterSections()})
     rows.insert(rows.end(), section.begin(), section.end());
   return rows;
 }

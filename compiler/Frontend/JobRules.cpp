@@ -201,6 +201,7 @@ void checkRules(Draft &draft) {
   checkStepTokens(draft);
   checkExportedModel(draft);
   checkMemoryLimit(draft);
+  checkSaving(draft);
 }
 
 } // namespace vime

@@ -210,7 +210,6 @@ std::vector<FieldSpec> laterSections() {
       {.path = "weight_sync", .later = "sending weights to engines"},
       {.path = "staleness", .later = "asynchronous training"},
       {.path = "memory", .later = "moving state to host memory and disk"},
-      {.path = "checkpoint", .later = "saving and resuming a run"},
   };
 }
 

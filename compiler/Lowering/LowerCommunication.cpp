@@ -5,6 +5,7 @@
 #include "compiler/Lowering/PipelineClock.h"
 #include "compiler/Lowering/ProgramWriter.h"
 #include "compiler/Lowering/RankBuffers.h"
+#include "compiler/Lowering/SaveRun.h"
 #include "runtime/Plan/StepHeader.h"
 
 namespace vime {
@@ -38,7 +39,12 @@ public:
     runPipeline(programs, clock);
     update(programs);
     report(programs);
+    const bool saves = !job.checkpoint.directory.value.empty();
+    if (saves)
+      saveBehindStep(programs, localStages, kCoordinator);
     programs.endLoop();
+    if (saves)
+      nameLastCheckpoint(programs, localStages, kCoordinator);
     if (!job.run.exportTo.value.empty())
       exportModel(programs);
   }

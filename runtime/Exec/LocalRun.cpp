@@ -168,7 +168,8 @@ private:
                                                                .base = options.base,
                                                                .isa = options.isa,
                                                                .observer = observer,
-                                                               .edge = options.edge});
+                                                               .edge = options.edge,
+                                                               .resume = options.resume});
     if (!run.ok())
       return run.status();
     runs[rank] = std::move(*run);

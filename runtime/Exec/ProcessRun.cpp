@@ -63,7 +63,8 @@ public:
 /// The strings of execve, which must be ready before fork.
 class Environment {
 public:
-  Environment(std::uint32_t rank, std::uint32_t ranks, const std::string &store, int reports) {
+  Environment(std::uint32_t rank, std::uint32_t ranks, const std::string &store, int reports,
+              const std::string &resume) {
     for (char **entry = environ; *entry; ++entry)
       if (!isOurs(*entry))
         strings.emplace_back(*entry);
@@ -71,6 +72,7 @@ public:
     strings.push_back(fmt::format("{}={}", kRanksVariable, ranks));
     strings.push_back(fmt::format("{}={}", kStoreVariable, store));
     strings.push_back(fmt::format("{}={}", kReportsVariable, reports));
+    strings.push_back(fmt::format("{}={}", kResumeVariable, resume));
     for (std::string &entry : strings)
       pointers.push_back(entry.data());
     pointers.push_back(nullptr);
@@ -81,7 +83,7 @@ private:
   static bool isOurs(const std::string &entry) {
     const std::string name = entry.substr(0, entry.find('='));
     return name == kRankVariable || name == kRanksVariable || name == kStoreVariable ||
-           name == kReportsVariable;
+           name == kReportsVariable || name == kResumeVariable;
   }
   std::vector<std::string> strings;
   std::vector<char *> pointers;
@@ -146,7 +148,8 @@ private:
     if (pipe2(ends, O_CLOEXEC) != 0)
       return Status(StatusCode::Internal,
                     fmt::format("cannot make a pipe: {}", std::strerror(errno)));
-    const Environment environment(rank, plan.mesh.ranks(), store.path, ends[1]);
+    const Environment environment(rank, plan.mesh.ranks(), store.path, ends[1],
+                                  options.resume.chosen);
     const pid_t parent = getpid(), process = fork();
     if (process == 0)
       becomeRank(arguments, environment.data(), ends[1], parent);

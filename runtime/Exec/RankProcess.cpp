@@ -45,13 +45,17 @@ Status run(const RankProcess &self, const std::string &path, const RunOptions &o
   if (mine->plan.mesh.ranks() != self.ranks)
     return Status(StatusCode::Unacceptable, fmt::format("the plan is for {} ranks, {} were started",
                                                         mine->plan.mesh.ranks(), self.ranks));
+  ResumeWish resume = options.resume;
+  if (const char *chosen = std::getenv(kResumeVariable))
+    resume.chosen = chosen;
   StatusOr<std::unique_ptr<RankRun>> prepared = RankRun::prepare({.plan = mine->plan,
                                                                   .planId = mine->id,
                                                                   .rank = self.rank,
                                                                   .base = options.base,
                                                                   .isa = options.isa,
                                                                   .observer = reports,
-                                                                  .edge = options.edge});
+                                                                  .edge = options.edge,
+                                                                  .resume = resume});
   if (!prepared.ok())
     return prepared.status();
   StatusOr<std::unique_ptr<Transport>> transport = connect(self, *mine, (*prepared)->ends());

@@ -10,4 +10,7 @@ constexpr const char *kStoreVariable = "VIME_STORE"; // folder where ranks leave
 constexpr const char *kReportsVariable =
     "VIME_REPORTS"; // file descriptor of the pipe to the starting process
 
+constexpr const char *kResumeVariable =
+    "VIME_RESUME"; // the checkpoint that the starting process has chosen; empty: none
+
 } // namespace vime

@@ -11,10 +11,12 @@
 #include <string>
 
 #include "runtime/Base/Status.h"
+#include "runtime/Checkpoint/CheckpointDirectory.h"
 #include "runtime/Exec/Arena.h"
 #include "runtime/Exec/Coordinator.h"
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Exec/Resolve.h"
+#include "runtime/Exec/Resume.h"
 #include "runtime/Exec/RoutineTable.h"
 #include "runtime/Exec/RunObserver.h"
 #include "runtime/Transport/Agreement.h"
@@ -31,6 +33,7 @@ struct RankJob {
   std::optional<Isa> isa;
   RunObserver &observer;
   Arena::Edge edge = Arena::Edge::Plain;
+  ResumeWish resume{};
 };
 
 class RankRun {
@@ -47,6 +50,7 @@ public:
 
 private:
   explicit RankRun(const RankJob &job) : job(job) {}
+  Status openFiles();
   Status reserve(const plan::Layout &layout);
   std::byte *headerBuffer(const plan::Layout &layout) const;
 
@@ -55,6 +59,7 @@ private:
   std::array<Arena, 2> arenas;
   RankModel model;
   std::unique_ptr<Coordinator> coordinator; // on rank 0
+  CheckpointClaim claim;                    // on rank 0
   ResolvedProgram program;
   std::unique_ptr<Agreement> agreement;
 };

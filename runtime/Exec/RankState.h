@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "runtime/Plan/Plan.h"
@@ -28,6 +29,14 @@ struct Counters {
   std::chrono::steady_clock::time_point since{};
 };
 
+/// What has been saved so far. Touched by the io lane only.
+struct Saving {
+  std::string plan;            // id
+  std::uint64_t committed = 0; // steps done in the latest checkpoint of this run; 0: none
+  std::uint64_t updates = 0;   // of the optimizer, in this rank's latest shard
+  std::vector<std::uint64_t> written; // by stage: steps done in its latest shard
+};
+
 struct RankState {
   const plan::Plan &plan;
   const plan::Program &program;
@@ -40,6 +49,8 @@ struct RankState {
       nullptr; // the buffer that `decide` or the broadcast fills; null if the plan has none
   std::vector<MessageSize> messages; // by lane
   Counters counters;
+  std::uint32_t firstStep = 0; // where the loop over steps begins
+  Saving saving;
 };
 
 /// The buffer behind an operand of an action.
