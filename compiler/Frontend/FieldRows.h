@@ -15,6 +15,7 @@ std::vector<FieldSpec> roleRows();             // PlacementFields.cpp
 std::vector<FieldSpec> pipelineRows();         // TrainingFields.cpp
 std::vector<FieldSpec> dataAndOptimizerRows(); // TrainingFields.cpp
 std::vector<FieldSpec> memoryRows();           // MemoryFields.cpp
+std::vector<FieldSpec> checkpointRows();       // SavingFields.cpp
 std::vector<FieldSpec> runRows();              // TrainingFields.cpp
 std::vector<FieldSpec> laterSections();        // TrainingFields.cpp
 

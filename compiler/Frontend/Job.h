@@ -84,6 +84,12 @@ struct Job {
   } memory;
 
   struct {
+    Field<std::string> directory; // empty: no checkpoints
+    Field<std::uint64_t> every;   // steps
+    Field<std::uint32_t> keep;    // the newest ones; 0: all
+  } checkpoint;
+
+  struct {
     Field<std::uint64_t> steps, seed;
     Field<std::string> exportTo; // empty: no export
   } run;

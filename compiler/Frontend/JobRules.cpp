@@ -168,6 +168,7 @@ void checkRules(Draft &draft) {
   checkExportedModel(draft);
   checkRecompute(draft);
   checkMemoryLimit(draft);
+  checkSaving(draft);
 }
 
 } // namespace vime

@@ -228,7 +228,6 @@ std::vector<FieldSpec> laterSections() {
       {.path = "algorithm", .later = "reinforcement learning"},
       {.path = "weight_sync", .later = "sending weights to engines"},
       {.path = "staleness", .later = "asynchronous training"},
-      {.path = "checkpoint", .later = "saving and resuming a run"},
   };
 }
 

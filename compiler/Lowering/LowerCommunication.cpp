@@ -5,6 +5,7 @@
 #include "compiler/Lowering/PipelineClock.h"
 #include "compiler/Lowering/ProgramWriter.h"
 #include "compiler/Lowering/RankBuffers.h"
+#include "compiler/Lowering/SaveRun.h"
 #include "compiler/Lowering/SplitStages.h"
 #include "compiler/Lowering/TiedHead.h"
 #include "runtime/Plan/StepHeader.h"
@@ -45,7 +46,12 @@ public:
     update(programs);
     tiedHead.shareWeights(programs);
     report(programs);
+    const bool saves = !job.checkpoint.directory.value.empty();
+    if (saves)
+      saveBehindStep(programs, localStages, kCoordinator);
     programs.endLoop();
+    if (saves)
+      nameLastCheckpoint(programs, localStages, kCoordinator);
     if (!job.run.exportTo.value.empty())
       exportModel(programs);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/Plan/Snapshot.h"
 #include "runtime/Plan/StepHeader.h"
 
 namespace vime {
@@ -58,6 +59,12 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
     return {AllStats};
   case Opcode::Measure:
     return {Stats};
+  case Opcode::Snapshot:
+    return {Header, Weights, Moments, BufferKind::Snapshot};
+  case Opcode::CheckpointShard:
+    return {BufferKind::Snapshot, Stats};
+  case Opcode::CheckpointCommit:
+    return {AllStats};
   default:
     return {};
   }
@@ -69,7 +76,8 @@ public:
               const MicrobatchCaps &caps, std::uint32_t microbatches)
       : plan(plan), rank(rank), program(program), layout(layout), model(plan.models[0]), caps(caps),
         microbatches(microbatches), lastStage(static_cast<std::uint32_t>(model.stages.size()) - 1),
-        splits(program.stages.size(), false), combines(program.stages.size(), false) {
+        splits(program.stages.size(), false), combines(program.stages.size(), false),
+        saves(program.stages.size(), false) {
     for (const LocalStage &local : program.stages)
       specs.push_back(stageSpec(model.config, model.stages[local.stage], caps));
     for (const Action &action : program.actions) {
@@ -77,6 +85,8 @@ public:
         splits[action.stage] = true;
       if (action.opcode == code(Opcode::Backward))
         combines[action.stage] = true;
+      if (action.opcode == code(Opcode::Snapshot))
+        saves[action.stage] = true;
     }
   }
 
@@ -91,9 +101,14 @@ public:
 private:
   // ---- buffers -----------------------------------------------------------------------------------------------------
 
-  void add(BufferKind kind, std::uint16_t chunk, std::uint64_t bytes, std::uint32_t count = 1) {
-    layout.buffers.push_back(
-        {.kind = kind, .stage = chunk, .count = count, .bytes = bytes, .stride = aligned(bytes)});
+  void add(BufferKind kind, std::uint16_t chunk, std::uint64_t bytes, std::uint32_t count = 1,
+           Tier tier = Tier::Device) {
+    layout.buffers.push_back({.kind = kind,
+                              .tier = tier,
+                              .stage = chunk,
+                              .count = count,
+                              .bytes = bytes,
+                              .stride = aligned(bytes)});
   }
 
   bool holds(std::uint32_t stage) const { return chunkOf(stage) != kWholeRank; }
@@ -149,6 +164,8 @@ private:
     add(BufferKind::Stash, chunk, spec.stashBytes);
     if (splits[chunk])
       add(BufferKind::WeightStash, chunk, spec.weightStashBytes);
+    if (saves[chunk])
+      add(BufferKind::Snapshot, chunk, snapshotBytes(spec), /*count=*/1, Tier::Host);
   }
 
   void makeWorkspace() {
@@ -289,8 +306,8 @@ private:
   const Model &model;
   const MicrobatchCaps caps;
   const std::uint32_t microbatches, lastStage;
-  std::vector<bool> splits,
-      combines;                 // by chunk: runs input and weight gradients apart, or together
+  // By chunk: runs input and weight gradients apart, or together; is saved.
+  std::vector<bool> splits, combines, saves;
   std::vector<StageSpec> specs; // by chunk
 };
 

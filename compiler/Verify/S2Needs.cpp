@@ -103,6 +103,12 @@ constexpr Row kRows[] = {
     {"gather", "source", kStats},
     {"export_shard", "weights", {"optimize.weights"}, Same, NoMicrobatch, AnyStep},
     {"export_commit", "all_stats", kAllStats},
+
+    {"snapshot", "header", kHeader},
+    {"snapshot", "weights", {"optimize.weights"}, Same},
+    {"snapshot", "moments", {"optimize.moments"}, Same},
+    {"checkpoint_shard", "snapshot", {"snapshot.snapshot"}, Same},
+    {"checkpoint_commit", "all_stats", kAllStats},
 };
 
 /// The number of `opcode.operand`.

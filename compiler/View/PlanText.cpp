@@ -107,6 +107,9 @@ void TextWriter::settings() {
        optimizer.learningRate, optimizer.beta1, optimizer.beta2, optimizer.epsilon,
        optimizer.weightDecay, optimizer.clip, optimizer.warmup, wordOf(optimizer.decay),
        optimizer.floor);
+  if (const CheckpointSettings &checkpoint = plan.checkpoint; checkpoint != CheckpointSettings())
+    line("checkpoint directory {} every {} keep {}", quote(checkpoint.directory), checkpoint.every,
+         checkpoint.keep);
   line("limits transfer_seconds {} memory_bytes {}", plan.limits.transferSeconds,
        plan.limits.memoryBytes);
   line("predictions step_units {} bubble {} peak_live {}", plan.predictions.stepUnits,

@@ -215,6 +215,11 @@ template <typename Fields> void visitFields(Fields &fields, plan::OptimizerSetti
   fields.optional("decay", optimizer.decay, plan::Decay::Constant);
   fields.optional("floor", optimizer.floor, 0.0);
 }
+template <typename Fields> void visitFields(Fields &fields, plan::CheckpointSettings &checkpoint) {
+  fields.leading("directory", checkpoint.directory);
+  fields.named("every", checkpoint.every);
+  fields.optional("keep", checkpoint.keep, 0u);
+}
 template <typename Fields> void visitFields(Fields &fields, plan::RunSettings &run) {
   fields.leading("name", run.name);
   fields.named("steps", run.steps);

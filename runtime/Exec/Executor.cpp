@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/Exec/Resume.h"
 #include "runtime/Exec/RunRoutine.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Transport/Ends.h"
@@ -85,7 +86,9 @@ Status Executor::runBody(std::uint32_t begin, std::uint32_t end) {
 Status Executor::runLoop(std::size_t index) {
   const plan::Loop &loop = state.program.loops[index];
   around[depth++] = iteration;
-  for (iteration = 0; iteration < loop.trips; ++iteration) {
+  // A resumed run has fewer steps and is the same program otherwise.
+  for (iteration = isLoopOverSteps(state.plan, state.program, loop) ? state.firstStep : 0;
+       iteration < loop.trips; ++iteration) {
     nextLoop = index + 1;
     if (Status status = runBody(loop.begin, loop.end); !status.ok())
       return status;

@@ -192,7 +192,8 @@ private:
                                                                .isa = options.isa,
                                                                .observer = observer,
                                                                .edge = options.edge,
-                                                               .recorder = &records.of(rank)});
+                                                               .recorder = &records.of(rank),
+                                                               .resume = options.resume});
     if (!run.ok()) {
       records.of(rank).fail(run.status(), /*blamesPeer=*/false);
       return run.status();

@@ -66,7 +66,7 @@ public:
 class Environment {
 public:
   Environment(std::uint32_t rank, std::uint32_t ranks, const std::string &store, int reports,
-              const std::string &record) {
+              const std::string &record, const std::string &resume) {
     for (char **entry = environ; *entry; ++entry)
       if (!isOurs(*entry))
         strings.emplace_back(*entry);
@@ -76,6 +76,7 @@ public:
     strings.push_back(fmt::format("{}={}", kReportsVariable, reports));
     if (!record.empty())
       strings.push_back(fmt::format("{}={}", kRecordVariable, record));
+    strings.push_back(fmt::format("{}={}", kResumeVariable, resume));
     for (std::string &entry : strings)
       pointers.push_back(entry.data());
     pointers.push_back(nullptr);
@@ -86,7 +87,7 @@ private:
   static bool isOurs(const std::string &entry) {
     const std::string name = entry.substr(0, entry.find('='));
     return name == kRankVariable || name == kRanksVariable || name == kStoreVariable ||
-           name == kReportsVariable || name == kRecordVariable;
+           name == kReportsVariable || name == kRecordVariable || name == kResumeVariable;
   }
   std::vector<std::string> strings;
   std::vector<char *> pointers;
@@ -151,7 +152,7 @@ private:
     if (pipe2(ends, O_CLOEXEC) != 0)
       return cannotStart(rank);
     const Environment environment(rank, plan.mesh.ranks(), store.path, ends[1],
-                                  records.fileOf(rank));
+                                  records.fileOf(rank), options.resume.chosen);
     const pid_t parent = getpid(), process = fork();
     if (process == 0)
       becomeRank(arguments, environment.data(), ends[1], parent);

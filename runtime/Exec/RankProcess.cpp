@@ -88,6 +88,9 @@ RankEnd run(const RankProcess &self, const std::string &path, const RunOptions &
     return {
         Status(StatusCode::Unacceptable, fmt::format("the plan is for {} ranks, {} were started",
                                                      mine->plan.mesh.ranks(), self.ranks))};
+  ResumeWish resume = options.resume;
+  if (const char *chosen = std::getenv(kResumeVariable))
+    resume.chosen = chosen;
   StatusOr<std::unique_ptr<RankRun>> prepared = RankRun::prepare({.plan = mine->plan,
                                                                   .planId = mine->id,
                                                                   .rank = self.rank,
@@ -95,7 +98,8 @@ RankEnd run(const RankProcess &self, const std::string &path, const RunOptions &
                                                                   .isa = options.isa,
                                                                   .observer = reports,
                                                                   .edge = options.edge,
-                                                                  .recorder = &recorder});
+                                                                  .recorder = &recorder,
+                                                                  .resume = resume});
   if (!prepared.ok())
     return {prepared.status()};
   return execute(self, *mine, **prepared, recorder, reports);

@@ -11,4 +11,7 @@ constexpr const char *kRecordVariable = "VIME_RECORD"; // file of the rank's fli
 constexpr const char *kReportsVariable =
     "VIME_REPORTS"; // file descriptor of the pipe to the starting process
 
+constexpr const char *kResumeVariable =
+    "VIME_RESUME"; // the checkpoint that the starting process has chosen; empty: none
+
 } // namespace vime

@@ -9,7 +9,7 @@
 namespace vime {
 namespace {
 
-enum Kind : std::uint32_t { Connected, Step, Exported, Ended };
+enum Kind : std::uint32_t { Connected, Step, Saved, Exported, Ended };
 
 struct End {
   StatusCode code;
@@ -37,6 +37,10 @@ template <typename Value> Value valueAt(std::span<const std::byte> bytes, std::s
 void ReportWriter::connected() { write(Connected, {}); }
 
 void ReportWriter::exported() { write(Exported, {}); }
+
+void ReportWriter::saved(std::uint64_t steps) {
+  write(Saved, std::as_bytes(std::span(&steps, 1)));
+}
 
 void ReportWriter::stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) {
   std::vector<std::byte> bytes;
@@ -91,6 +95,8 @@ void ReportReader::handle(std::uint32_t kind, std::span<const std::byte> bytes) 
     isConnected = true;
   if (kind == Exported)
     observer.exported();
+  if (kind == Saved)
+    observer.saved(valueAt<std::uint64_t>(bytes, 0));
   if (kind == Step) {
     std::vector<plan::RankStats> ranks((bytes.size() - sizeof(StepRecord)) /
                                        sizeof(plan::RankStats));

@@ -21,6 +21,7 @@ public:
   void connected();
   void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) override;
   void exported() override;
+  void saved(std::uint64_t steps) override;
   /// The last report; also of a rank that succeeded. `own`: the failure began here.
   void ended(const Status &status, bool own);
 

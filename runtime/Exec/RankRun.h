@@ -11,10 +11,12 @@
 #include <string>
 
 #include "runtime/Base/Status.h"
+#include "runtime/Checkpoint/CheckpointDirectory.h"
 #include "runtime/Exec/Arena.h"
 #include "runtime/Exec/Coordinator.h"
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Exec/Resolve.h"
+#include "runtime/Exec/Resume.h"
 #include "runtime/Exec/RoutineTable.h"
 #include "runtime/Exec/RunObserver.h"
 #include "runtime/Trace/FlightRecorder.h"
@@ -33,6 +35,7 @@ struct RankJob {
   RunObserver &observer;
   Arena::Edge edge = Arena::Edge::Plain;
   flight::FlightRecorder *recorder = nullptr; // where what it does is to stand; may be absent
+  ResumeWish resume{};
 };
 
 class RankRun {
@@ -53,6 +56,7 @@ public:
 
 private:
   explicit RankRun(const RankJob &job) : job(job) {}
+  Status openFiles();
   Status reserve(const plan::Layout &layout);
   std::byte *headerBuffer(const plan::Layout &layout) const;
 
@@ -61,6 +65,7 @@ private:
   std::array<Arena, 2> arenas;
   RankModel model;
   std::unique_ptr<Coordinator> coordinator; // on rank 0
+  CheckpointClaim claim;                    // on rank 0
   ResolvedProgram program;
   std::unique_ptr<Agreement> agreement;
   bool ownFailure = false;

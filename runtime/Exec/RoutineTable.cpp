@@ -36,6 +36,9 @@ constexpr Entry kTraining[] = {
     {Opcode::Report, routines::report},
     {Opcode::ExportShard, routines::exportShard},
     {Opcode::ExportCommit, routines::exportCommit},
+    {Opcode::Snapshot, routines::snapshot},
+    {Opcode::CheckpointShard, routines::checkpointShard},
+    {Opcode::CheckpointCommit, routines::checkpointCommit},
 };
 
 } // namespace

@@ -81,6 +81,12 @@ Offset<file::Optimizer> encode(FlatBufferBuilder &builder, const OptimizerSettin
                                warmup, raw(decay), floor);
 }
 
+Offset<file::Checkpoint> encode(FlatBufferBuilder &builder, const CheckpointSettings &checkpoint) {
+  const auto &[directory, every, keep] = checkpoint;
+  const auto directoryText = builder.CreateString(directory);
+  return file::CreateCheckpoint(builder, directoryText, every, keep);
+}
+
 Offset<file::Run> encode(FlatBufferBuilder &builder, const RunSettings &run) {
   const auto &[name, steps, seed, exportTo] = run;
   const auto nameText = builder.CreateString(name);
@@ -122,6 +128,7 @@ flatbuffers::DetachedBuffer encodeCommon(const Plan &plan) {
   const auto dataTable = encode(builder, plan.data);
   const auto evaluationTable = encode(builder, plan.evaluation);
   const auto optimizerTable = encode(builder, plan.optimizer);
+  const auto checkpointTable = encode(builder, plan.checkpoint);
   const auto runTable = encode(builder, plan.run);
   const auto limitsTable = file::CreateLimits(builder, transferSeconds, memoryBytes);
   const auto stageVector = builder.CreateVectorOfStructs(stages);
@@ -130,8 +137,9 @@ flatbuffers::DetachedBuffer encodeCommon(const Plan &plan) {
   const auto layoutOf = builder.CreateVector(plan.layoutOf);
   builder.Finish(file::CreateCommon(
       builder, schedule, &mesh, groupVector, decisionVector, conditionVector, modelVector,
-      dataTable, evaluationTable, optimizerTable, runTable, limitsTable, stageVector, endVector,
-      static_cast<std::uint32_t>(plan.layouts.size()), programOf, layoutOf));
+      dataTable, evaluationTable, optimizerTable, checkpointTable, runTable, limitsTable,
+      stageVector, endVector, static_cast<std::uint32_t>(plan.layouts.size()), programOf,
+      layoutOf));
   return builder.Release();
 }
 

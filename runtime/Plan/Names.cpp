@@ -17,7 +17,7 @@ constexpr std::string_view kBuffers[] = {
     "scalars",         "squares",        "all_squares", "stats",        "all_stats",
     "weights",         "gradients",      "moments",     "input",        "output",
     "output_gradient", "input_gradient", "stash",       "weight_stash", "tied_weights",
-    "tied_gradients",  "workspace"};
+    "tied_gradients",  "workspace",      "snapshot"};
 constexpr std::string_view kDataTypes[] = {"float32", "float64", "bfloat16", "int32", "byte"};
 constexpr std::string_view kFamilies[] = {"llama", "null", "sleep", "qwen2", "qwen3"};
 
@@ -30,7 +30,7 @@ constexpr std::string_view kFlags[] = {"signalled",     "group_begin",   "group_
                                        "host_blocking", "skip_if_empty", "last_use"};
 
 static_assert(1u << (std::size(kFlags) - 1) == kLastUse);
-static_assert(std::size(kBuffers) == static_cast<std::size_t>(BufferKind::Workspace) + 1);
+static_assert(std::size(kBuffers) == static_cast<std::size_t>(BufferKind::Snapshot) + 1);
 static_assert(std::size(kFlows) == static_cast<std::size_t>(Flow::Control) + 1);
 static_assert(std::size(kLaneKinds) == static_cast<std::size_t>(LaneKind::Group) + 1);
 static_assert(std::size(kDataTypes) == static_cast<std::size_t>(DataType::Byte) + 1);

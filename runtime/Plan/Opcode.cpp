@@ -47,6 +47,9 @@ constexpr OperandSignature kGather[] = {{"source", R, false},
                                         {"destination", Access::RootWrite, true}};
 constexpr OperandSignature kAllGather[] = {{"source", R, false}, {"destination", W, false}};
 constexpr OperandSignature kCopy[] = {{"source", R, false}, {"destination", W, false}};
+// The copy outlives the step: the optimizer goes on while it is written.
+constexpr OperandSignature kSnapshot[] = {
+    {"header", R, false}, {"weights", R, false}, {"moments", R, false}, {"snapshot", W, false}};
 constexpr OperandSignature kInitialize[] = {{"weights", W, false}, {"moments", W, false}};
 constexpr OperandSignature kScaleGradients[] = {{"header", R, false}, {"gradients", RW, false}};
 // `squares` holds one float64 for each tensor of the rank, stages in the order of the stage table.
@@ -69,7 +72,10 @@ constexpr OperandSignature kLoadEvaluation[] = {
 constexpr OperandSignature kReportEvaluation[] = {{"header", RW, false}, {"losses", R, false}};
 constexpr OperandSignature kExportShard[] = {{"weights", R, false}, {"stats", RW, false}};
 constexpr OperandSignature kExportCommit[] = {{"all_stats", R, false}};
-constexpr OperandSignature kMeasure[] = {{"stats", W, false}};
+constexpr OperandSignature kCheckpointShard[] = {{"snapshot", R, false}, {"stats", RW, false}};
+constexpr OperandSignature kCheckpointCommit[] = {{"all_stats", R, false}};
+// Leaves in `stats` what `checkpoint_shard` wrote there: the next gather carries it.
+constexpr OperandSignature kMeasure[] = {{"stats", RW, false}};
 
 using enum Family;
 constexpr std::array kTable = {
@@ -90,6 +96,7 @@ constexpr std::array kTable = {
     Signature{Opcode::AllGather, "all_gather", Collective, LaneKind::Group, false, false,
               kAllGather},
     Signature{Opcode::Copy, "copy", Move, LaneKind::Compute, false, true, kCopy},
+    Signature{Opcode::Snapshot, "snapshot", Move, LaneKind::Compute, true, false, kSnapshot},
     Signature{Opcode::Initialize, "initialize", Update, LaneKind::Compute, true, false,
               kInitialize},
     Signature{Opcode::ScaleGradients, "scale_gradients", Update, LaneKind::Compute, true, false,
@@ -109,6 +116,10 @@ constexpr std::array kTable = {
               kLoadEvaluation},
     Signature{Opcode::ReportEvaluation, "report_evaluation", Host, LaneKind::Host, false, false,
               kReportEvaluation},
+    Signature{Opcode::CheckpointShard, "checkpoint_shard", Host, LaneKind::Io, true, false,
+              kCheckpointShard},
+    Signature{Opcode::CheckpointCommit, "checkpoint_commit", Host, LaneKind::Io, false, false,
+              kCheckpointCommit},
     Signature{Opcode::Join, "join", Control, LaneKind::Compute, false, false, {}},
     Signature{Opcode::Measure, "measure", Control, LaneKind::Compute, false, false, kMeasure},
 };

@@ -5,6 +5,7 @@
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Names.h"
+#include "runtime/Plan/Snapshot.h"
 #include "runtime/Plan/StepHeader.h"
 
 namespace vime::plan {
@@ -178,6 +179,8 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, const StageS
     return spec.weightStashBytes;
   case BufferKind::Workspace:
     return workspaceOf(opcode, spec);
+  case BufferKind::Snapshot:
+    return snapshotBytes(spec);
   }
   return 0;
 }

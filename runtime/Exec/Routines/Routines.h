@@ -35,6 +35,11 @@ Status report(RankState &state, const Instruction &instruction);
 Status exportShard(RankState &state, const Instruction &instruction);
 Status exportCommit(RankState &state, const Instruction &instruction);
 
+// Checkpoint.cpp: a run saves itself.
+Status snapshot(RankState &state, const Instruction &instruction);
+Status checkpointShard(RankState &state, const Instruction &instruction);
+Status checkpointCommit(RankState &state, const Instruction &instruction);
+
 // Control.cpp
 Status copy(RankState &state, const Instruction &instruction);
 Status join(RankState &state, const Instruction &instruction);

@@ -25,6 +25,8 @@ const plan::StepHeader &headerAt(const std::byte *address) {
 Status initialize(RankState &state, const Instruction &instruction) {
   const RankStage &stage = stageOf(state, instruction);
   std::byte *weights = instruction.operands[0];
+  if (state.model->resume)
+    return state.model->resume->load(stage.config, stage.spec, {weights, instruction.operands[1]});
   vime::initialize(*state.model->kernels, stage.spec, state.plan.run.seed, weights,
                    instruction.operands[1]);
   if (state.model->checkpoint.empty())
