@@ -6,7 +6,10 @@
 #include "compiler/Lowering/PipelineClock.h"
 #include "compiler/Lowering/ProgramWriter.h"
 #include "compiler/Lowering/RankBuffers.h"
+#include "compiler/Lowering/SaveRun.h"
+#include "compiler/Lowering/SplitStages.h"
 #include "compiler/Lowering/StepFamily.h"
+#include "compiler/Lowering/TiedHead.h"
 #include "runtime/Plan/StepHeader.h"
 #include "schedules/ForwardOnly.h"
 
@@ -43,15 +46,25 @@ public:
     forEachLocalStage([&](std::uint32_t rank, std::uint32_t chunk) {
       programs.local(rank, Opcode::Initialize, chunk);
     });
+    const TiedHead tiedHead(model.config, stageSpec(model.config, model.stages[0], capsOf(job)),
+                            endOf(0), endOf(lastStage));
+    tiedHead.shareWeights(programs);
     programs.beginLoop(/*id=*/0, static_cast<std::uint32_t>(job.run.steps.value),
                        endsEarly() ? when(Decision::Stop, 1) : std::uint8_t{0});
     startStep(programs);
     runMembers(programs, members);
+    tiedHead.addGradients(programs);
     update(programs);
+    tiedHead.shareWeights(programs);
     report(programs);
     if (evaluationMicrobatches(job) != 0)
       evaluate(programs);
+    const bool saves = !job.checkpoint.directory.value.empty();
+    if (saves)
+      saveBehindStep(programs, localStages, kCoordinator, when(Decision::Save, 1));
     programs.endLoop();
+    if (saves)
+      nameLastCheckpoint(programs, localStages, kCoordinator);
     if (!job.run.exportTo.value.empty())
       exportModel(programs);
   }
@@ -120,6 +133,10 @@ private:
       const bool always = job.evaluation.every.value == 1 || job.run.steps.value == 1;
       plan.decisions.push_back(
           {Decision::Evaluate, always ? std::vector{1u} : std::vector{0u, 1u}});
+    }
+    if (!job.checkpoint.directory.value.empty()) {
+      const bool always = job.checkpoint.every.value == 1 || job.run.steps.value == 1;
+      plan.decisions.push_back({Decision::Save, always ? std::vector{1u} : std::vector{0u, 1u}});
     }
     if (endsEarly())
       plan.decisions.push_back({Decision::Stop, {0, 1}});
@@ -327,10 +344,11 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
   plan.schedule = job.pipeline.schedule.value;
   plan.mesh.pipeline = job.cluster.ranks.value;
   const Job::NamedModel &model = *job.model(job.actor.model.value);
-  plan.models = {
-      {.config = model.config,
-       .stages = splitLayers(model.config, static_cast<std::uint32_t>(order.placement.size())),
-       .checkpoint = model.checkpoint.value}};
+  ModelConfig config = model.config;
+  config.recomputesLayers = job.memory.recompute.value == "layer";
+  plan.models = {{.config = config,
+                  .stages = splitStages(job, static_cast<std::uint32_t>(order.placement.size())),
+                  .checkpoint = model.checkpoint.value}};
   TrainingLoop(job, order, plan).write(members);
   const PipelineClock &clock = members.back().clock;
   plan.predictions = {.stepUnits = static_cast<double>(clock.makespan),

@@ -21,8 +21,10 @@ bool hasCaseOn(const Plan &plan, Decision decision) {
   });
 }
 
+/// Whether it changes which actions run, or what is asked of them.
 bool isChosen(const Plan &plan, Decision decision) {
-  return (decision != Decision::Stop && decision != Decision::Bad) || hasCaseOn(plan, decision);
+  return decision == Decision::Microbatches || decision == Decision::Evaluate ||
+         hasCaseOn(plan, decision);
 }
 
 } // namespace
@@ -35,12 +37,10 @@ bool runs(const Plan &plan, const Case &one, const Choice &choice) {
 std::vector<Choice> choicesOf(const Plan &plan) {
   std::vector<Choice> choices(1);
   for (const auto &[decision, values] : plan.decisions) {
-    if (!isChosen(plan, decision))
-      continue;
+    const auto end = isChosen(plan, decision) ? values.rend() : values.rbegin() + 1;
     std::vector<Choice> longer;
     for (const Choice &choice : choices)
-      for (auto value = values.rbegin(); value != values.rend() && longer.size() <= kMaxChoices;
-           ++value) {
+      for (auto value = values.rbegin(); value != end && longer.size() <= kMaxChoices; ++value) {
         longer.push_back(choice);
         longer.back().values[static_cast<std::size_t>(decision)] = *value;
       }

@@ -34,7 +34,8 @@ struct Choice {
 bool runs(const plan::Plan &plan, const plan::Case &one, const Choice &choice);
 
 /// All of them, whole steps first; one if nothing is decided. Cut off behind `kMaxChoices`. What
-/// ends a run (`Stop`) or skips single actions (`Bad`) is chosen only where a case asks for it.
+/// ends a run or skips single actions is chosen only where a case asks for it; else it is 1, if it
+/// can be.
 std::vector<Choice> choicesOf(const plan::Plan &plan);
 
 /// `microbatches = 3, evaluate = 1`: what the plan decides; empty if it decides nothing.

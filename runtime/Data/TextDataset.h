@@ -46,6 +46,7 @@ public:
   /// Of a step; and the tokens of one of them, 0 behind the last.
   std::uint32_t microbatchesOf(std::uint64_t step) const;
   std::uint32_t tokensOf(std::uint64_t step, std::uint32_t microbatch) const;
+  std::uint64_t samplesOf(std::uint64_t step) const { return batchOf(step).count; }
 
   /// Writes the tokens and labels of the microbatch, and samples + 1 offsets; samples that it does
   /// not have are empty. File: the text changed under our hands.

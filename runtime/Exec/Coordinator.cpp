@@ -1,11 +1,42 @@
 #include "runtime/Exec/Coordinator.h"
 
+#include <cassert>
+#include <cmath>
+#include <mutex>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "runtime/Exec/RankModel.h"
 
 namespace vime {
 namespace {
+
+/// Lets one lane speak at a time.
+class OneAtATime final : public RunObserver {
+public:
+  explicit OneAtATime(RunObserver &observer) : observer(observer) {}
+  void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) override {
+    const std::lock_guard lock(mutex);
+    observer.stepFinished(record, ranks);
+  }
+  void evaluated(const EvaluationRecord &record) override {
+    const std::lock_guard lock(mutex);
+    observer.evaluated(record);
+  }
+  void exported() override {
+    const std::lock_guard lock(mutex);
+    observer.exported();
+  }
+  void saved(std::uint64_t steps) override {
+    const std::lock_guard lock(mutex);
+    observer.saved(steps);
+  }
+
+private:
+  RunObserver &observer;
+  std::mutex mutex;
+};
 
 Status withHelp(const Status &status) {
   if (status.code() != StatusCode::File)
@@ -19,6 +50,32 @@ Status withHelp(const Status &status) {
 
 } // namespace
 
+Coordinator::Coordinator(TextDataset dataset, std::uint64_t replicas, RunObserver &observer)
+    : dataset(std::move(dataset)), replicas(replicas),
+      watcher(std::make_unique<OneAtATime>(observer)) {}
+
+std::uint64_t Coordinator::nextStep() {
+  before = now;
+  now.samples += dataset.samplesOf(now.steps) * replicas;
+  return now.steps++;
+}
+
+RunProgress Coordinator::progressBehind(std::uint64_t steps) const {
+  assert(steps == now.steps || steps == before.steps);
+  return steps == now.steps ? now : before;
+}
+
+bool Coordinator::goesOnAfter(double loss, const plan::EvaluationSettings &settings) {
+  const bool better = // what is not a number is no better
+      loss < now.bestLoss || (now.evaluations == 0 && std::isfinite(loss));
+  ++now.evaluations;
+  now.evaluationsSinceBest = better ? 0 : now.evaluationsSinceBest + 1;
+  now.bestLoss = better ? loss : now.bestLoss;
+  const bool tooLong = settings.patience != 0 && now.evaluationsSinceBest >= settings.patience;
+  const bool reached = settings.target > 0 && loss <= settings.target;
+  return !tooLong && !reached;
+}
+
 StatusOr<Coordinator> Coordinator::open(const plan::Plan &plan, const std::string &base,
                                         RunObserver &observer) {
   const plan::DataSettings &data = plan.data;
@@ -27,7 +84,7 @@ StatusOr<Coordinator> Coordinator::open(const plan::Plan &plan, const std::strin
       plan.run.seed, {data.textBytes, data.textHash});
   if (!dataset.ok())
     return withHelp(dataset.status());
-  Coordinator coordinator(std::move(*dataset), observer);
+  Coordinator coordinator(std::move(*dataset), plan.mesh.data, observer);
   const plan::EvaluationSettings &held = plan.evaluation;
   if (held.text.empty())
     return coordinator;
@@ -39,20 +96,6 @@ StatusOr<Coordinator> Coordinator::open(const plan::Plan &plan, const std::strin
     return withHelp(text.status());
   coordinator.evaluation = std::move(*text);
   return coordinator;
-}
-
-void Coordinator::finishStep(bool skipped) {
-  ++progress.step;
-  progress.updates += skipped ? 0 : 1;
-}
-
-bool Coordinator::goesOnAfter(double loss, const plan::EvaluationSettings &settings) {
-  const bool better = loss < progress.bestLoss; // what is not a number is no better
-  progress.evaluationsSince = better ? 0 : progress.evaluationsSince + 1;
-  progress.bestLoss = better ? loss : progress.bestLoss;
-  const bool tooLong = settings.patience != 0 && progress.evaluationsSince >= settings.patience;
-  const bool reached = settings.target > 0 && loss <= settings.target;
-  return !tooLong && !reached;
 }
 
 } // namespace vime

@@ -1,26 +1,18 @@
-// Coordinator: what rank 0 has besides its program: the texts, how far the run has come, and an
-// observer.
+// Coordinator: what rank 0 has besides its program: the texts, how far the run is, and an observer.
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "runtime/Base/Status.h"
+#include "runtime/Checkpoint/Manifest.h"
 #include "runtime/Data/TextDataset.h"
 #include "runtime/Exec/RunObserver.h"
 #include "runtime/Plan/Plan.h"
 
 namespace vime {
-
-/// How far a run has come. With weights and moments it is all that the steps to come depend on.
-struct RunCursor {
-  std::uint64_t step = 0;    // the next one
-  std::uint64_t updates = 0; // of the optimizer: steps that were not skipped
-  double bestLoss = std::numeric_limits<double>::infinity(); // of the evaluations so far
-  std::uint64_t evaluationsSince = 0;                        // the best one
-};
 
 class Coordinator {
 public:
@@ -29,27 +21,35 @@ public:
   static StatusOr<Coordinator> open(const plan::Plan &plan, const std::string &base,
                                     RunObserver &observer);
 
-  const RunCursor &cursor() const { return progress; }
-  void resume(const RunCursor &cursor) { progress = cursor; }
+  /// Before the first step: the run goes on from there.
+  void resume(const RunProgress &from) { now = before = from; }
 
-  /// A step has run; `skipped`: its gradients were bad, no parameter has changed.
-  void finishStep(bool skipped);
+  /// The step that begins; counted as done from here on. By `decide`.
+  std::uint64_t nextStep();
+  /// Of the optimizer so far: steps that were not skipped.
+  std::uint64_t updates() const { return now.updates; }
+  /// The step has run; `skipped`: its gradients were bad, no parameter has changed. By `report`.
+  void finishStep(bool skipped) { now.updates += skipped ? 0 : 1; }
   /// A held-out loss is known: whether the run goes on, by the plan's patience and target.
   bool goesOnAfter(double loss, const plan::EvaluationSettings &settings);
+  /// How far the run was with that many steps done: with the latest, or the one before it. By
+  /// `checkpoint_commit`, while the step after the saved one has been decided at most.
+  RunProgress progressBehind(std::uint64_t steps) const;
 
   const TextDataset &text() const { return dataset; }
   /// Where the plan evaluates.
   const TextDataset &heldOut() const { return *evaluation; }
+  /// Host and io lanes may both have something to tell.
   RunObserver &observer() { return *watcher; }
 
 private:
-  Coordinator(TextDataset dataset, RunObserver &observer)
-      : dataset(std::move(dataset)), watcher(&observer) {}
+  Coordinator(TextDataset dataset, std::uint64_t replicas, RunObserver &observer);
 
   TextDataset dataset;
   std::optional<TextDataset> evaluation;
-  RunObserver *watcher;
-  RunCursor progress;
+  std::uint64_t replicas;
+  std::unique_ptr<RunObserver> watcher;
+  RunProgress now, before;
 };
 
 } // namespace vime

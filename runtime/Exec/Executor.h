@@ -37,6 +37,9 @@ public:
   /// that the other ranks stop too.
   Status run();
 
+  /// Whether the failure of `run` began here: a routine failed, and not because of a peer.
+  bool failedItself() const { return ownFailure; }
+
 private:
   /// A timeline: what was handed to the lane, and how much of it has finished.
   struct LaneState {
@@ -56,19 +59,23 @@ private:
   static Status skip(LaneState &lane);
   Status perform(const Instruction &instruction);
   Status performTimed(const Instruction &instruction);
+  Status runInline(const Instruction &instruction);
   Status awaitAll(const Instruction &instruction);
   Status awaitLane(std::uint32_t lane, std::uint64_t count);
   Status drain(const char *where);
   bool isEmptyMicrobatch(const Instruction &instruction, std::uint32_t microbatch) const;
   std::uint32_t move(const Instruction &instruction);
-  Status explain(Status status, const Instruction &instruction, const char *relation) const;
-  Status explain(Status status, const std::string &where) const;
+  Status explain(Status status, const Instruction &instruction, const char *relation);
+  Status explain(Status status, const std::string &where);
   std::string nameOf(const Instruction &instruction) const;
 
   RankState &state;
   ResolvedProgram program;
   Sleeper &sleeper;
+  std::unique_ptr<flight::FlightRecorder> spare; // for a rank without one
+  flight::FlightRecorder &recorder;
   std::vector<LaneState> lanes;
+  bool ownFailure = false;
   std::size_t nextLoop = 0;    // the first one at or behind the present action
   std::size_t nextCase = 0;    // the same
   std::uint32_t iteration = 0; // of the innermost loop around the present action

@@ -16,6 +16,7 @@ struct JobShape {
   std::string exportTo = "";
   std::vector<std::uint32_t> family = {}; // numbers of microbatches; empty: the one above
   std::uint32_t evaluates = 0;            // microbatches of held-out text every second step
+  bool tiedHead = false, recomputesLayers = false;
 };
 
 Job jobOf(const JobShape &shape);

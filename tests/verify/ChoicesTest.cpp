@@ -126,7 +126,7 @@ const Break kBreaks[] = {
     {"S0319", "optimize has a guard that it cannot have",
      [](Plan &plan) { at(plan, 0, "optimize, stage 0").guard = 77; }},
     {"S0323", "cuts a loop", [](Plan &plan) { plan.programs[0].cases[0].begin = 0; }},
-    {"S0412", "is guarded by something else than bad gradients",
+    {"S0414", "is guarded by something else than bad gradients",
      [](Plan &plan) {
        at(plan, 0, "optimize, stage 0").guard = plan.programs[0].cases[2].condition;
      }},

@@ -29,9 +29,12 @@ bool overwrites(const Instruction &instruction) {
 Status forward(RankState &state, const Instruction &instruction) {
   std::byte *const *at = instruction.operands;
   stageOf(state, instruction)
-      .forward(
-          segmentsOf(state, instruction),
-          {.input = at[2], .weights = at[3], .stash = at[4], .output = at[5], .workspace = at[6]});
+      .forward(segmentsOf(state, instruction), {.input = at[2],
+                                                .weights = at[3],
+                                                .stash = at[4],
+                                                .output = at[5],
+                                                .workspace = at[6],
+                                                .tiedWeights = at[7]});
   return Status();
 }
 
@@ -55,7 +58,9 @@ Status backward(RankState &state, const Instruction &instruction) {
                  .stash = at[5],
                  .gradients = at[6],
                  .inputGradient = at[7],
-                 .workspace = at[8]});
+                 .workspace = at[8],
+                 .tiedWeights = at[9],
+                 .tiedGradients = at[10]});
   return Status();
 }
 
@@ -68,7 +73,8 @@ Status backwardInput(RankState &state, const Instruction &instruction) {
                                                       .stash = at[5],
                                                       .weightStash = at[6],
                                                       .inputGradient = at[7],
-                                                      .workspace = at[8]});
+                                                      .workspace = at[8],
+                                                      .tiedWeights = at[9]});
   return Status();
 }
 
@@ -82,7 +88,8 @@ Status backwardWeight(RankState &state, const Instruction &instruction) {
                        .stash = at[5],
                        .weightStash = at[6],
                        .gradients = at[7],
-                       .workspace = at[8]});
+                       .workspace = at[8],
+                       .tiedGradients = at[9]});
   return Status();
 }
 

@@ -52,6 +52,11 @@ double sumOfLosses(const RankState &state, const Instruction &instruction,
   return sum;
 }
 
+bool savesBehind(const plan::Plan &plan, std::uint64_t steps) {
+  const std::uint64_t every = plan.checkpoint.every;
+  return every != 0 && (steps % every == 0 || steps == plan.run.steps);
+}
+
 /// Of all ranks together.
 std::uint64_t tensorsOf(const plan::Plan &plan) {
   const plan::Model &model = plan.models.front();
@@ -65,19 +70,19 @@ std::uint64_t tensorsOf(const plan::Plan &plan) {
 } // namespace
 
 Status decide(RankState &state, const Instruction &instruction) {
-  const RunCursor &cursor = state.coordinator->cursor();
-  const TextDataset &text = state.coordinator->text();
-  const std::uint64_t step = cursor.step, steps = state.plan.run.steps;
+  Coordinator &coordinator = *state.coordinator;
+  const TextDataset &text = coordinator.text();
+  const std::uint64_t step = coordinator.nextStep(), steps = state.plan.run.steps;
   const std::uint64_t every = state.plan.evaluation.every;
   const bool isLast = step + 1 == steps;
   auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
   header = {.step = step,
-            .updates = cursor.updates,
+            .updates = coordinator.updates(),
             .denominator = 0,
             .learningRate = learningRateOf(state.plan.optimizer, steps, step),
             .microbatches = text.microbatchesOf(step),
             .evaluate = every != 0 && ((step + 1) % every == 0 || isLast),
-            .save = 0,
+            .save = savesBehind(state.plan, step + 1),
             .stop = isLast};
   // In a text every token has a label: the next one.
   header.denominator = static_cast<double>(fillTokens(state.plan, text, step, header));
@@ -125,8 +130,10 @@ Status reportEvaluation(RankState &state, const Instruction &instruction) {
   record.loss = sumOfLosses(state, instruction, microbatches) / static_cast<double>(record.tokens);
   const bool goesOn = state.coordinator->goesOnAfter(record.loss, state.plan.evaluation);
   record.ends = !goesOn && header.stop == 0;
-  if (!goesOn)
+  if (!goesOn) {
     header.stop = 1;
+    header.save = state.plan.checkpoint.every != 0; // as behind every last step
+  }
   state.coordinator->observer().evaluated(record);
   return Status();
 }
