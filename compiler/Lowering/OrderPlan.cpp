@@ -33,7 +33,8 @@ std::optional<plan::Plan> planOfOrder(const Schedule &order, int microbatches,
                                       const std::string &name, const TextFacts &text,
                                       Findings &findings) {
   const Job job = nullJobOf(order, microbatches, name);
-  std::optional<plan::Plan> plan = lowerCommunication(job, order, findings);
+  std::optional<plan::Plan> plan = lowerCommunication(
+      job, order, {job.pipeline.microbatches.value}, findings);
   if (!plan)
     return std::nullopt;
   if (!planMemory(*plan, capsOf(job), job.pipeline.microbatches.value)) {

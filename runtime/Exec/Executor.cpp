@@ -140,7 +140,7 @@ Status Executor::runCase(std::size_t index) {
   return drain("behind a case");
 }
 
-StatusOr<bool> Executor::holds(std::uint8_t entry) const {
+StatusOr<bool> Executor::holds(std::uint8_t entry) {
   const plan::Condition &condition = state.plan.conditions[entry - 1];
   const std::uint32_t value = condition.decision == plan::Decision::Bad
                                   ? static_cast<std::uint32_t>(state.scalars->bad)
@@ -165,16 +165,16 @@ Status Executor::dispatch(const Instruction &instruction) {
   recorder.begin(instruction.action, iteration, depth > 1 ? around[1] : iteration);
   if (Status status = awaitAll(instruction); !status.ok())
     return explain(std::move(status), instruction, "waiting to start");
-
   LaneState &lane = lanes[instruction.lane];
   if (instruction.guard != 0) {
     const StatusOr<bool> runs = holds(instruction.guard);
     if (!runs.ok())
       return runs.status();
     if (!*runs)
-      return skip(lane);
+      return skip(instruction);
   }
   const std::uint32_t microbatch = instruction.moves ? move(instruction) : instruction.microbatch;
+  recorder.start(microbatch);
   ++state.counters.actions;
   if (!isEmptyMicrobatch(instruction, microbatch))
     if (Status status = perform(instruction); !status.ok())
@@ -189,11 +189,15 @@ Status Executor::dispatch(const Instruction &instruction) {
 }
 
 /// What is skipped advances its lane all the same: waits are relative.
-Status Executor::skip(LaneState &lane) {
+Status Executor::skip(const Instruction &instruction) {
   static const Instruction nothing{
       .routine = [](RankState &, const Instruction &) { return Status(); }};
-  ++lane.dispatched;
-  return !lane.worker || lane.worker->push(nothing) ? Status() : stopped();
+  LaneState &lane = lanes[instruction.lane];
+  if (lane.worker && !lane.worker->push(nothing))
+    return stopped();
+  recorder.dispatched(instruction.lane, ++lane.dispatched);
+  recorder.finish();
+  return Status();
 }
 
 Status Executor::perform(const Instruction &instruction) {

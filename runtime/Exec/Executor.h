@@ -55,8 +55,8 @@ private:
   Status runCase(std::size_t index);
   Status runRange(std::uint32_t begin, std::uint32_t end);
   Status dispatch(const Instruction &instruction);
-  StatusOr<bool> holds(std::uint8_t entry) const;
-  static Status skip(LaneState &lane);
+  StatusOr<bool> holds(std::uint8_t entry);
+  Status skip(const Instruction &instruction);
   Status perform(const Instruction &instruction);
   Status performTimed(const Instruction &instruction);
   Status runInline(const Instruction &instruction);
