@@ -1,6 +1,5 @@
 #include "runtime/Exec/Coordinator.h"
 
-#include <cassert>
 #include <cmath>
 #include <mutex>
 #include <utility>
@@ -55,14 +54,8 @@ Coordinator::Coordinator(TextDataset dataset, std::uint64_t replicas, RunObserve
       watcher(std::make_unique<OneAtATime>(observer)) {}
 
 std::uint64_t Coordinator::nextStep() {
-  before = now;
   now.samples += dataset.samplesOf(now.steps) * replicas;
   return now.steps++;
-}
-
-RunProgress Coordinator::progressBehind(std::uint64_t steps) const {
-  assert(steps == now.steps || steps == before.steps);
-  return steps == now.steps ? now : before;
 }
 
 bool Coordinator::goesOnAfter(double loss, const plan::EvaluationSettings &settings) {

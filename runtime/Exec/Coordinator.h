@@ -22,19 +22,23 @@ public:
                                     RunObserver &observer);
 
   /// Before the first step: the run goes on from there.
-  void resume(const RunProgress &from) { now = before = from; }
+  void resume(const RunProgress &from) {
+    now = from;
+    updated = from.updates;
+  }
 
   /// The step that begins; counted as done from here on. By `decide`.
   std::uint64_t nextStep();
   /// Of the optimizer so far: steps that were not skipped.
-  std::uint64_t updates() const { return now.updates; }
+  std::uint64_t updates() const { return updated; }
   /// The step has run; `skipped`: its gradients were bad, no parameter has changed. By `report`.
-  void finishStep(bool skipped) { now.updates += skipped ? 0 : 1; }
+  void finishStep(bool skipped) { updated += skipped ? 0 : 1; }
   /// A held-out loss is known: whether the run goes on, by the plan's patience and target.
   bool goesOnAfter(double loss, const plan::EvaluationSettings &settings);
-  /// How far the run was with that many steps done: with the latest, or the one before it. By
-  /// `checkpoint_commit`, while the step after the saved one has been decided at most.
-  RunProgress progressBehind(std::uint64_t steps) const;
+  /// How far the run is when the step that was begun last is done, but for the count of updates. By
+  /// `snapshot`, which stands behind all that this step decided and before the next one is handed
+  /// to its lane.
+  const RunProgress &progress() const { return now; }
 
   const TextDataset &text() const { return dataset; }
   /// Where the plan evaluates.
@@ -49,7 +53,8 @@ private:
   std::optional<TextDataset> evaluation;
   std::uint64_t replicas;
   std::unique_ptr<RunObserver> watcher;
-  RunProgress now, before;
+  RunProgress now;
+  std::uint64_t updated = 0; // apart: `report` may still count while a snapshot is taken
 };
 
 } // namespace vime
