@@ -120,7 +120,16 @@ Status Executor::runLoop(std::size_t index) {
     ends = *stops;
   }
   iteration = around[--depth];
+  passTo(loop.end); // also where a resumed run has no step left
   return loop.until == 0 ? Status() : drain("at the end of its steps");
+}
+
+/// What was skipped is behind.
+void Executor::passTo(std::uint32_t action) {
+  while (nextLoop < state.program.loops.size() && state.program.loops[nextLoop].begin < action)
+    ++nextLoop;
+  while (nextCase < state.program.cases.size() && state.program.cases[nextCase].begin < action)
+    ++nextCase;
 }
 
 /// D4: nothing is under way at either edge.
@@ -135,8 +144,7 @@ Status Executor::runCase(std::size_t index) {
   if (*runs)
     if (Status status = runBody(one.begin, one.end); !status.ok())
       return status;
-  while (nextLoop < state.program.loops.size() && state.program.loops[nextLoop].begin < one.end)
-    ++nextLoop; // of what was skipped
+  passTo(one.end);
   return drain("behind a case");
 }
 

@@ -53,6 +53,7 @@ private:
   bool caseComesFirst() const;
   Status runLoop(std::size_t index);
   Status runCase(std::size_t index);
+  void passTo(std::uint32_t action);
   Status runRange(std::uint32_t begin, std::uint32_t end);
   Status dispatch(const Instruction &instruction);
   StatusOr<bool> holds(std::uint8_t entry);

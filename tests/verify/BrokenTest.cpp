@@ -555,11 +555,11 @@ error[C0304]: gather is called on group `stats`, which is for all_gather
 }
 
 TEST(C3, MoreThanABufferHolds) {
-  EXPECT_EQ(broken([](Draft &draft) { draft.plan.groups[3].message.fixed = 40; }),
-            R"(error[C0305]: group `stats` moves 40 bytes from `stats` of 32 bytes
+  EXPECT_EQ(broken([](Draft &draft) { draft.plan.groups[3].message.fixed = 56; }),
+            R"(error[C0305]: group `stats` moves 56 bytes from `stats` of 48 bytes
   = from rank 0, action 21: gather `stats`
 
-error[C0305]: group `stats` moves 40 bytes from `stats` of 32 bytes
+error[C0305]: group `stats` moves 56 bytes from `stats` of 48 bytes
   = from rank 1, action 21: gather `stats`
 )");
 }
@@ -574,7 +574,7 @@ TEST(C3, MembersGiveDifferentThings) {
   = from rank 1, action 1: broadcast `step`
   = to   rank 1, action 21: gather `stats`
 
-error[S0205]: gather `stats` takes only 32 of the 56 bytes of `header`
+error[S0205]: gather `stats` takes only 48 of the 56 bytes of `header`
   = from rank 1, action 1: broadcast `step`
   = to   rank 1, action 21: gather `stats`
 
@@ -590,19 +590,19 @@ error[M0302]: broadcast `step` overwrites `header` without waiting until it is r
 
 TEST(M1, AnArenaLargerThanItsBuffers) {
   EXPECT_EQ(broken([](Draft &draft) { draft.plan.layouts[0].arena[0] += 64; }),
-            R"(error[M0101]: the device arena of rank 0 has 2432 bytes, its buffers end at 2368
+            R"(error[M0101]: the device arena of rank 0 has 2496 bytes, its buffers end at 2432
 )");
 }
 
 TEST(M1, ABufferOutsideOfTheArena) {
   EXPECT_EQ(broken([](Draft &draft) { draft.plan.layouts[0].arena[0] -= 64; }),
-            R"(error[M0102]: `workspace` of rank 0 lies outside of its arena of 2304 bytes
+            R"(error[M0102]: `workspace` of rank 0 lies outside of its arena of 2368 bytes
 )");
 }
 
 TEST(M1, MoreThanTheLimit) {
   EXPECT_EQ(broken([](Draft &draft) { draft.plan.limits.memoryBytes = 2200; }),
-            R"(error[M0104]: rank 0 needs 2368 bytes, the limit is 2200
+            R"(error[M0104]: rank 0 needs 2432 bytes, the limit is 2200
 )");
 }
 
