@@ -42,7 +42,7 @@ std::vector<FieldSpec> pipelineRows() {
        .most = kMaxMicrobatches,
        .aliases = "num-microbatches gradient-accumulation-steps",
        .phase = "order",
-       .sentence = "microbatches of one step",
+       .sentence = "microbatches of one step in each replica",
        .binding = IN_JOB(pipeline.microbatches)},
       {.path = "pipeline.microbatch",
        .type = Count,

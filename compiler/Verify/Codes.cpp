@@ -74,6 +74,10 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::S4, 10,
                  "the weights of a stage are not initialised exactly once, before the first step"},
     VerifierCode{Rule::S4, 11, "weight gradients of a stage add up in different buffers"},
+    VerifierCode{Rule::S4, 12,
+                 "the gradients of a stage are not reduced over the replicas exactly once, after "
+                 "the last of them and before they are scaled"},
+    VerifierCode{Rule::S4, 13, "a weight gradient is added after the gradients were reduced"},
 
     VerifierCode{Rule::C1, 1, "a channel has more sends than receives, or fewer"},
     VerifierCode{Rule::C1, 2, "the two ends of a channel disagree about bytes or type"},
@@ -106,6 +110,7 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::C3, 6, "members of a group lay out the slots of what it moves differently"},
     VerifierCode{Rule::C3, 7, "members of a group hand over different things in one call"},
     VerifierCode{Rule::C3, 8, "a call is skipped by some members only"},
+    VerifierCode{Rule::C3, 9, "a rank goes on before a sum that it takes part in is complete"},
 
     VerifierCode{Rule::M1, 1, "an arena is larger than its buffers"},
     VerifierCode{Rule::M1, 2, "a buffer lies outside of its arena"},

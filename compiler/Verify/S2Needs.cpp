@@ -29,15 +29,19 @@ constexpr auto AnyStep = OfStep::Any;
 constexpr auto Sum = OfStep::Sum;
 
 using Writers = std::array<std::string_view, 3>;
-constexpr Writers kHeader{"decide.header"}, kSegments{"load.segments"}, kOutput{"forward.output"};
+constexpr Writers kHeader{"load.header"}, kSegments{"load.segments"}, kOutput{"forward.output"};
 constexpr Writers kWeights{"initialize.weights", "optimize.weights"};
 constexpr Writers kMoments{"initialize.moments", "optimize.moments"};
 constexpr Writers kGradient{"backward.input_gradient", "backward_input.input_gradient"};
 constexpr Writers kSummands{"backward.gradients", "backward_weight.gradients"};
+// Whether replicas are there to be added up, and that they are, S4 judges.
+constexpr Writers kReduced{"backward.gradients", "backward_weight.gradients",
+                           "all_reduce.gradients"};
 constexpr Writers kSum{"backward.gradients", "backward_weight.gradients",
                        "scale_gradients.gradients"};
 constexpr Writers kScaled{"scale_gradients.gradients"}, kForwardStash{"forward.stash"};
-constexpr Writers kStats{"measure.stats", "export_shard.stats"}, kAllStats{"gather.destination"};
+constexpr Writers kStats{"measure.stats", "export_shard.stats", "gather.destination"},
+    kAllStats{"gather.destination"};
 
 constexpr Row kRows[] = {
     {"forward", "header", kHeader},
@@ -75,7 +79,8 @@ constexpr Row kRows[] = {
     {"backward_weight", "gradients", kSum, Same, NoMicrobatch, Sum},
 
     {"scale_gradients", "header", kHeader},
-    {"scale_gradients", "gradients", kSummands, Same},
+    {"all_reduce", "gradients", kSummands, Same},
+    {"scale_gradients", "gradients", kReduced, Same},
     {"square_norm", "gradients", kScaled, Same},
     {"all_gather", "source", {"square_norm.squares"}},
     {"clip", "all_squares", {"all_gather.destination"}},
@@ -85,14 +90,15 @@ constexpr Row kRows[] = {
     {"optimize", "weights", kWeights, Same, NoMicrobatch, AnyStep},
     {"optimize", "moments", kMoments, Same, NoMicrobatch, AnyStep},
 
-    {"load", "header", kHeader},
+    {"load", "header", {"decide.header"}},
+    {"measure", "header", kHeader},
+    {"measure", "losses", {"loss.losses"}, Any, EachSlot},
     {"report", "header", kHeader},
-    {"report", "losses", {"loss.losses"}, Any, EachSlot},
     {"report", "scalars", {"clip.scalars"}},
     {"report", "all_stats", kAllStats},
     {"gather", "source", kStats},
     {"export_shard", "weights", {"optimize.weights"}, Same, NoMicrobatch, AnyStep},
-    {"export_commit", "all_stats", kAllStats},
+    {"export_commit", "replica_stats", kAllStats},
 };
 
 /// The number of `opcode.operand`.

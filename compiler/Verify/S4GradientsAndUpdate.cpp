@@ -1,6 +1,7 @@
 // S4: in a step, a stage's weight gradients add up in ascending microbatch, the first one
-// overwriting what the last step left; then they are scaled once, their squares taken, gathered
-// with those of all stages, the factor for clipping computed, and the optimizer runs once.
+// overwriting what the last step left; where there are replicas, they are then reduced once over
+// all of them; then they are scaled once, their squares taken, gathered with those of all stages,
+// the factor for clipping computed, and the optimizer runs once.
 //
 // Ascending order is what makes sums bit-equal across orders (architecture.md, section 8). Dispatch
 // order is judged here; that lanes and ranks keep to it is for M3 and C2.
@@ -14,7 +15,7 @@ namespace {
 
 using namespace plan;
 
-enum class Phase : std::uint8_t { Gradients, Scaled, Squared, Updated };
+enum class Phase : std::uint8_t { Gradients, Reduced, Scaled, Squared, Updated };
 
 struct StageState {
   Phase phase = Phase::Gradients;
@@ -29,7 +30,8 @@ struct StageState {
 class Chain {
 public:
   Chain(const ActionTable &table, const RankView &rank, Verdict &verdict)
-      : table(table), rank(rank), verdict(verdict), stages(rank.stages.size()) {}
+      : table(table), rank(rank), verdict(verdict), stages(rank.stages.size()),
+        summed(table.plan().mesh.data > 1 ? Phase::Reduced : Phase::Gradients) {}
 
   void run(const Segment &segment) {
     for (std::uint32_t entry = segment.first; entry < segment.end; ++entry)
@@ -47,8 +49,11 @@ private:
     case Opcode::Backward:
     case Opcode::BackwardWeight:
       return weightGradient(entry, action);
+    case Opcode::AllReduce:
+      return reduce(entry, action);
     case Opcode::ScaleGradients:
-      return advance(entry, action, Phase::Gradients, Phase::Scaled, 4, "scales the gradients");
+      return advance(entry, action, summed, Phase::Scaled,
+                     stages[action.stage].phase < summed ? 12 : 4, "scales the gradients");
     case Opcode::SquareNorm:
       stages[action.stage].squares = rank.program->operands[action.operands + 1];
       return advance(entry, action, Phase::Scaled, Phase::Squared, 6,
@@ -72,7 +77,9 @@ private:
     const bool overwrites = (action.immediate & kOverwriteGradients) != 0,
                first = stage.gradients == 0;
     const std::uint32_t microbatch = table.microbatch(rank, entry);
-    if (stage.phase != Phase::Gradients)
+    if (stage.phase == Phase::Reduced)
+      fault(13, entry, stage.last, "adds a weight gradient after the gradients were reduced");
+    else if (stage.phase != Phase::Gradients)
       fault(5, entry, stage.last, "adds a weight gradient after the gradients were scaled");
     else if (!first && microbatch <= stage.lastMicrobatch)
       fault(1, entry, stage.last,
@@ -99,6 +106,13 @@ private:
         ->operands[action.operands + (action.opcode == code(Opcode::Backward) ? kWhole : kWeight)];
   }
 
+  void reduce(std::uint32_t entry, const Action &action) {
+    const StageState &stage = stages[action.stage];
+    if (stage.gradients != 0 && stage.sum != rank.program->operands[action.operands])
+      fault(12, entry, stage.last, "reduces another buffer than its weight gradients add up in");
+    advance(entry, action, Phase::Gradients, Phase::Reduced, 12, "reduces the gradients");
+  }
+
   void advance(std::uint32_t entry, const Action &action, Phase before, Phase after, int number,
                std::string_view what) {
     used = true;
@@ -108,16 +122,20 @@ private:
     else if (stage.phase > after)
       fault(number, entry, stage.last, fmt::format("{} too late", what));
     else if (stage.phase < before)
-      fault(number, entry, stage.last, fmt::format("{} before {}", what, nextOf(stage.phase)));
+      fault(number, entry, stage.last,
+            fmt::format("{} before {}", what, nextOf(std::max(stage.phase, least()))));
     else if (stage.gradients == 0)
       fault(number, entry, stage.last, fmt::format("{} before there are any", what));
     stage.phase = std::max(stage.phase, after);
     stage.last = entry;
   }
 
+  /// Where nothing is to be reduced, gradients are as if they were.
+  Phase least() const { return summed == Phase::Gradients ? Phase::Reduced : Phase::Gradients; }
+
   static std::string_view nextOf(Phase phase) {
-    constexpr std::string_view kNext[] = {"they are scaled", "their squares are taken",
-                                          "the optimizer ran", ""};
+    constexpr std::string_view kNext[] = {"they are reduced", "they are scaled",
+                                          "their squares are taken", "the optimizer ran", ""};
     return kNext[static_cast<std::size_t>(phase)];
   }
 
@@ -146,9 +164,10 @@ private:
   }
 
   void unfinished(std::uint32_t stage) {
-    constexpr std::string_view kMissing[] = {"scaled", "squared", "applied by the optimizer"};
-    constexpr int kNumbers[] = {4, 6, 9};
-    const auto phase = static_cast<std::size_t>(stages[stage].phase);
+    constexpr std::string_view kMissing[] = {"reduced over the replicas", "scaled", "squared",
+                                             "applied by the optimizer"};
+    constexpr int kNumbers[] = {12, 4, 6, 9};
+    const auto phase = static_cast<std::size_t>(std::max(stages[stage].phase, least()));
     std::string message = fmt::format("the gradients of stage {} are never {} in a step",
                                       stageName(stage), kMissing[phase]);
     if (stages[stage].last == kNone) {
@@ -176,6 +195,7 @@ private:
   const RankView &rank;
   Verdict &verdict;
   std::vector<StageState> stages;
+  const Phase summed; // before which nothing may be scaled
   std::uint32_t gathered = kNone, clipped = kNone;
   bool used = false;
 };

@@ -6,16 +6,13 @@
 
 namespace vime {
 
-StatusOr<Coordinator> Coordinator::open(const plan::Plan &plan, const std::string &base,
-                                        RunObserver &observer) {
+StatusOr<TextDataset> openText(const plan::Plan &plan, const std::string &base) {
   const std::string path = pathFrom(base, plan.data.text);
-  StatusOr<TextDataset> dataset =
-      TextDataset::open(path, {plan.data.sequence, plan.data.samples, plan.data.microbatches},
-                        plan.run.seed, {plan.data.textBytes, plan.data.textHash});
-  if (dataset.ok())
-    return Coordinator(std::move(*dataset), observer);
-  if (dataset.status().code() != StatusCode::File)
-    return dataset.status();
+  StatusOr<TextDataset> dataset = TextDataset::open(
+      path, {plan.data.sequence, plan.data.samples, plan.data.microbatches * plan.mesh.data},
+      plan.run.seed, {plan.data.textBytes, plan.data.textHash});
+  if (dataset.ok() || dataset.status().code() != StatusCode::File)
+    return dataset;
   return Status(
       StatusCode::File,
       fmt::format(

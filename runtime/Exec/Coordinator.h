@@ -1,4 +1,5 @@
-// Coordinator: what rank 0 has besides its program: the text, the count of steps, and an observer.
+// Coordinator: what rank 0 has besides its program: the count of steps, and an observer. And the
+// text of the job, which the first rank of each replica reads.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +12,18 @@
 
 namespace vime {
 
+/// Opens the text and compares it with what the plan was made for; a step of it is that of all
+/// replicas. A missing one is a File error that says how to name its folder.
+StatusOr<TextDataset> openText(const plan::Plan &plan, const std::string &base);
+
 class Coordinator {
 public:
-  /// Opens the text and compares it with what the plan was made for. A missing one is a File error
-  /// that says how to name its folder.
-  static StatusOr<Coordinator> open(const plan::Plan &plan, const std::string &base,
-                                    RunObserver &observer);
+  explicit Coordinator(RunObserver &observer) : watcher(&observer) {}
 
   std::uint64_t nextStep() { return step++; }
-  const TextDataset &text() const { return dataset; }
   RunObserver &observer() { return *watcher; }
 
 private:
-  Coordinator(TextDataset dataset, RunObserver &observer)
-      : dataset(std::move(dataset)), watcher(&observer) {}
-
-  TextDataset dataset;
   RunObserver *watcher;
   std::uint64_t step = 0;
 };

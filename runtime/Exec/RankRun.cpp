@@ -1,5 +1,7 @@
 #include "runtime/Exec/RankRun.h"
 
+#include <algorithm>
+
 #include "runtime/Exec/CertificateCheck.h"
 #include "runtime/Exec/Executor.h"
 #include "runtime/Plan/Describe.h"
@@ -17,6 +19,12 @@ std::vector<MessageSize> messagesOf(const plan::Plan &plan, const plan::Program 
   return messages;
 }
 
+bool loads(const plan::Program &program) {
+  return std::any_of(
+      program.actions.begin(), program.actions.end(),
+      [](const plan::Action &action) { return action.opcode == plan::code(plan::Opcode::Load); });
+}
+
 } // namespace
 
 StatusOr<std::unique_ptr<RankRun>> RankRun::prepare(const RankJob &job) {
@@ -27,11 +35,13 @@ StatusOr<std::unique_ptr<RankRun>> RankRun::prepare(const RankJob &job) {
   if (!ends.ok())
     return ends.status();
   run->rankEnds = std::move(*ends);
-  if (job.rank == 0) {
-    StatusOr<Coordinator> coordinator = Coordinator::open(job.plan, job.base, job.observer);
-    if (!coordinator.ok())
-      return coordinator.status();
-    run->coordinator = std::make_unique<Coordinator>(std::move(*coordinator));
+  if (job.rank == 0)
+    run->coordinator = std::make_unique<Coordinator>(job.observer);
+  if (loads(*plan::programOf(job.plan, job.rank))) {
+    StatusOr<TextDataset> text = openText(job.plan, job.base);
+    if (!text.ok())
+      return text.status();
+    run->text = std::move(*text);
   }
   StatusOr<RankModel> model = makeRankModel(job.plan, job.rank, job.base, job.isa);
   if (!model.ok())
@@ -76,6 +86,7 @@ Status RankRun::execute(Transport &transport, Sleeper &sleeper) {
   state.transport = &transport;
   state.model = &model;
   state.coordinator = coordinator.get();
+  state.text = text ? &*text : nullptr;
   state.header = reinterpret_cast<const plan::StepHeader *>(headerBuffer(layout));
   state.messages = messagesOf(job.plan, own);
   return Executor(state, std::move(program), sleeper, /*finishedBefore=*/1).run();

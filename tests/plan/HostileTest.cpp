@@ -112,14 +112,14 @@ TEST(OutOfRange, Common) {
   expectSentences({
       {"the plan has 0 ranks along `pp`", [](Plan &p) { p.mesh.pipeline = 0; }},
       {"the plan has 4294967295 ranks along `pp`", [](Plan &p) { p.mesh.pipeline = ~0u; }},
-      {"the plan has 2 ranks along an axis other than `pp`, this program knows only 1",
-       [](Plan &p) { p.mesh.data = 2; }},
+      {"the plan has 0 ranks along `dp`", [](Plan &p) { p.mesh.data = 0; }},
+      {"the plan has 1048576 ranks along `dp`", [](Plan &p) { p.mesh.data = 1 << 20; }},
+      {"the plan has 2 ranks along `cp` or `tp`, this program knows only 1",
+       [](Plan &p) { p.mesh.tensor = 2; }},
+      {"2 programs are bound to 4 ranks", [](Plan &p) { p.mesh.data = 2; }},
       {"2 programs are bound to 3 ranks", [](Plan &p) { p.mesh.pipeline = 3; }},
       {"rank 1 has layout 2 of 2", [](Plan &p) { p.layoutOf[1] = 2; }},
-      {"program 1 belongs to no rank",
-       [](Plan &p) {
-         p.programOf = {0, 0};
-       }},
+      {"program 1 belongs to no rank", [](Plan &p) { p.programOf = {0, 0}; }},
       {"program 1 has stage 2 of model 0, which does not exist",
        [](Plan &p) { p.programs[1].stages[0].stage = 2; }},
       {"program 0 has stage 0 of model 1, which does not exist",
@@ -131,21 +131,15 @@ TEST(OutOfRange, Common) {
        [](Plan &p) { p.groups[0].message.type = DataType(5); }},
       {"several groups are called `step`", [](Plan &p) { p.groups[1].name = "step"; }},
       {"group 2 has no legible name", [](Plan &p) { p.groups[2].name = "\x1b[2J"; }},
-      {"group `norm` goes along unknown axes", [](Plan &p) { p.groups[2].axes = 16; }},
+      {"group `norm` goes along neither `pp` nor `dp`", [](Plan &p) { p.groups[2].axes = 16; }},
       {"messages of group `norm` depend on a microbatch",
        [](Plan &p) { p.groups[2].message.perToken = 1; }},
       {"connect round 0 cannot connect ranks 0 and 2",
-       [](Plan &p) {
-         p.connect[0].pairs[0] = {0, 2};
-       }},
+       [](Plan &p) { p.connect[0].pairs[0] = {0, 2}; }},
       {"connect round 0 cannot connect ranks 1 and 1",
-       [](Plan &p) {
-         p.connect[0].pairs[0] = {1, 1};
-       }},
+       [](Plan &p) { p.connect[0].pairs[0] = {1, 1}; }},
       {"connect round 0 cannot connect ranks 0 and 1",
-       [](Plan &p) {
-         p.connect[0].pairs.push_back({0, 1});
-       }},
+       [](Plan &p) { p.connect[0].pairs.push_back({0, 1}); }},
       {"origin 0 is of no action", [](Plan &p) { p.origins[0].opcode = 0; }},
       {"the plan's job is not UTF-8 text", [](Plan &p) { p.job = "caf\xe9"; }},
   });
@@ -342,7 +336,7 @@ TEST(OutOfRange, Layouts) {
   EXPECT_EQ(sentence([](Buffer &b) { b.bytes = ~0ull; }), input + "has slots that overlap");
   EXPECT_EQ(sentence([](Buffer &b) { b.tier = Tier::Host; }), input + "reaches beyond its arena");
   EXPECT_EQ(sentence([](Buffer &b) { b.tier = Tier(2); }), input + "is of an unknown kind or tier");
-  EXPECT_EQ(sentence([](Buffer &b) { b.kind = BufferKind(20); }),
+  EXPECT_EQ(sentence([](Buffer &b) { b.kind = BufferKind(22); }),
             "rank 1: buffer 11 (? of stage 1) is of an unknown kind or tier");
   EXPECT_EQ(
       sentence([](Buffer &b) { b.stage = 1; }),
