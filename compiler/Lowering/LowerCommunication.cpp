@@ -5,6 +5,9 @@
 #include "compiler/Lowering/PipelineClock.h"
 #include "compiler/Lowering/ProgramWriter.h"
 #include "compiler/Lowering/RankBuffers.h"
+#include "compiler/Lowering/SaveRun.h"
+#include "compiler/Lowering/SplitStages.h"
+#include "compiler/Lowering/TiedHead.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/StepHeader.h"
 
@@ -36,12 +39,20 @@ public:
     forEachLocalStage(ranks, [&](std::uint32_t rank, std::uint32_t chunk) {
       programs.local(rank, Opcode::Initialize, chunk);
     });
+    forEachReplica([&](std::uint32_t first) { tiedHead(first).shareWeights(programs); });
     programs.beginLoop(/*id=*/0, static_cast<std::uint32_t>(job.run.steps.value));
     startStep(programs);
     runPipeline(programs, clock);
+    forEachReplica([&](std::uint32_t first) { tiedHead(first).addGradients(programs); });
     update(programs);
+    forEachReplica([&](std::uint32_t first) { tiedHead(first).shareWeights(programs); });
     report(programs);
+    const bool saves = !job.checkpoint.directory.value.empty();
+    if (saves) // the leading replica, since all have the same weights
+      saveBehindStep(programs, localStages, kCoordinator);
     programs.endLoop();
+    if (saves)
+      nameLastCheckpoint(programs, localStages, kCoordinator);
     if (!job.run.exportTo.value.empty())
       exportModel(programs);
     programs.shareEqualPrograms();
@@ -147,6 +158,11 @@ private:
 
   ProgramWriter::End endOf(std::uint32_t first, std::uint32_t stage) const {
     return {first + static_cast<std::uint32_t>(order.placement[stage]), chunkOf[stage]};
+  }
+
+  TiedHead tiedHead(std::uint32_t first) const {
+    return {model.config, stageSpec(model.config, model.stages[0], capsOf(job)), endOf(first, 0),
+            endOf(first, lastStage)};
   }
 
   void runPipeline(ProgramWriter &programs, const PipelineClock &clock) {
@@ -283,10 +299,11 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order, Fi
   plan.schedule = job.pipeline.schedule.value;
   plan.mesh = {.pipeline = job.actor.pipeline.value, .data = job.actor.data.value};
   const Job::NamedModel &model = *job.model(job.actor.model.value);
-  plan.models = {
-      {.config = model.config,
-       .stages = splitLayers(model.config, static_cast<std::uint32_t>(order.placement.size())),
-       .checkpoint = model.checkpoint.value}};
+  ModelConfig config = model.config;
+  config.recomputesLayers = job.memory.recompute.value == "layer";
+  plan.models = {{.config = config,
+                  .stages = splitStages(job, static_cast<std::uint32_t>(order.placement.size())),
+                  .checkpoint = model.checkpoint.value}};
   TrainingLoop(job, order, plan).write(*clock);
   plan.predictions = {.stepUnits = static_cast<double>(clock->makespan),
                       .bubble = clock->bubble,

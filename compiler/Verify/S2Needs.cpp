@@ -11,7 +11,7 @@ using namespace plan;
 
 struct Row {
   std::string_view reader, operand;
-  std::array<std::string_view, 3> writers; // `opcode.operand`
+  std::array<std::string_view, 4> writers; // `opcode.operand`
   OfStage stage = OfStage::Any;
   OfMicrobatch microbatch = OfMicrobatch::Any;
   OfStep step = OfStep::This;
@@ -25,10 +25,12 @@ constexpr auto NoMicrobatch = OfMicrobatch::Any;
 constexpr auto EachSlot = OfMicrobatch::Slot;
 constexpr auto This = OfStep::This;
 constexpr auto Weights = OfStep::Weights;
+constexpr auto Copy = OfStep::Copy;
 constexpr auto AnyStep = OfStep::Any;
+constexpr auto Latest = OfStep::Latest;
 constexpr auto Sum = OfStep::Sum;
 
-using Writers = std::array<std::string_view, 3>;
+using Writers = std::array<std::string_view, 4>;
 constexpr Writers kHeader{"load.header"}, kSegments{"load.segments"}, kOutput{"forward.output"};
 constexpr Writers kWeights{"initialize.weights", "optimize.weights"};
 constexpr Writers kMoments{"initialize.moments", "optimize.moments"};
@@ -36,9 +38,11 @@ constexpr Writers kGradient{"backward.input_gradient", "backward_input.input_gra
 constexpr Writers kSummands{"backward.gradients", "backward_weight.gradients"};
 // Whether replicas are there to be added up, and that they are, S4 judges.
 constexpr Writers kReduced{"backward.gradients", "backward_weight.gradients",
-                           "all_reduce.gradients"};
+                           "add_tied.gradients", "all_reduce.gradients"};
 constexpr Writers kSum{"backward.gradients", "backward_weight.gradients",
                        "scale_gradients.gradients"};
+constexpr Writers kReady{"backward.gradients", "backward_weight.gradients", "add_tied.gradients"};
+constexpr Writers kTied{"backward.tied_gradients", "backward_weight.tied_gradients"};
 constexpr Writers kScaled{"scale_gradients.gradients"}, kForwardStash{"forward.stash"};
 constexpr Writers kStats{"measure.stats", "export_shard.stats", "gather.destination"},
     kAllStats{"gather.destination"};
@@ -48,6 +52,7 @@ constexpr Row kRows[] = {
     {"forward", "segments", kSegments},
     {"forward", "input", kOutput, Before, SameMicrobatch, This, "first", "load.tokens"},
     {"forward", "weights", kWeights, Same, NoMicrobatch, Weights},
+    {"forward", "tied_weights", kWeights, First, NoMicrobatch, Copy},
 
     {"loss", "header", kHeader},
     {"loss", "segments", kSegments},
@@ -61,6 +66,8 @@ constexpr Row kRows[] = {
     {"backward", "weights", kWeights, Same, NoMicrobatch, Weights},
     {"backward", "stash", kForwardStash, Same, SameMicrobatch, This, "last", "loss.stash"},
     {"backward", "gradients", kSum, Same, NoMicrobatch, Sum},
+    {"backward", "tied_weights", kWeights, First, NoMicrobatch, Copy},
+    {"backward", "tied_gradients", kTied, Same, NoMicrobatch, Sum},
 
     {"backward_input", "header", kHeader},
     {"backward_input", "segments", kSegments},
@@ -68,6 +75,7 @@ constexpr Row kRows[] = {
     {"backward_input", "input", kOutput, Before, SameMicrobatch, This, "first", "load.tokens"},
     {"backward_input", "weights", kWeights, Same, NoMicrobatch, Weights},
     {"backward_input", "stash", kForwardStash, Same, SameMicrobatch, This, "last", "loss.stash"},
+    {"backward_input", "tied_weights", kWeights, First, NoMicrobatch, Copy},
 
     {"backward_weight", "header", kHeader},
     {"backward_weight", "segments", kSegments},
@@ -77,9 +85,12 @@ constexpr Row kRows[] = {
     {"backward_weight", "stash", {"backward_input.stash"}, Same, SameMicrobatch},
     {"backward_weight", "weight_stash", {"backward_input.weight_stash"}, Same, SameMicrobatch},
     {"backward_weight", "gradients", kSum, Same, NoMicrobatch, Sum},
+    {"backward_weight", "tied_gradients", kTied, Same, NoMicrobatch, Sum},
 
     {"scale_gradients", "header", kHeader},
-    {"all_reduce", "gradients", kSummands, Same},
+    {"add_tied", "tied_gradients", kTied, Last},
+    {"add_tied", "gradients", kSummands, Same},
+    {"all_reduce", "gradients", kReady, Same}, // S4 tells when they are added
     {"scale_gradients", "gradients", kReduced, Same},
     {"square_norm", "gradients", kScaled, Same},
     {"all_gather", "source", {"square_norm.squares"}},
@@ -91,14 +102,20 @@ constexpr Row kRows[] = {
     {"optimize", "moments", kMoments, Same, NoMicrobatch, AnyStep},
 
     {"load", "header", {"decide.header"}},
-    {"measure", "header", kHeader},
-    {"measure", "losses", {"loss.losses"}, Any, EachSlot},
+    {"measure", "header", kHeader, Any, NoMicrobatch, Latest},
+    {"measure", "losses", {"loss.losses"}, Any, EachSlot, Latest},
     {"report", "header", kHeader},
     {"report", "scalars", {"clip.scalars"}},
     {"report", "all_stats", kAllStats},
     {"gather", "source", kStats},
     {"export_shard", "weights", {"optimize.weights"}, Same, NoMicrobatch, AnyStep},
     {"export_commit", "replica_stats", kAllStats},
+
+    {"snapshot", "header", kHeader},
+    {"snapshot", "weights", {"optimize.weights"}, Same},
+    {"snapshot", "moments", {"optimize.moments"}, Same},
+    {"checkpoint_shard", "snapshot", {"snapshot.snapshot"}, Same},
+    {"checkpoint_commit", "replica_stats", kAllStats},
 };
 
 /// The number of `opcode.operand`.
@@ -112,7 +129,7 @@ Product product(std::string_view text) {
   return productOf(opcodeIndex(signature->opcode), operand);
 }
 
-Need::Products products(const std::array<std::string_view, 3> &writers) {
+Need::Products products(const std::array<std::string_view, 4> &writers) {
   Need::Products numbers = Need::kNone;
   for (std::size_t index = 0; index < writers.size(); ++index)
     if (!writers[index].empty())

@@ -107,6 +107,9 @@ void TextWriter::settings() {
        optimizer.learningRate, optimizer.beta1, optimizer.beta2, optimizer.epsilon,
        optimizer.weightDecay, optimizer.clip, optimizer.warmup, wordOf(optimizer.decay),
        optimizer.floor);
+  if (const CheckpointSettings &checkpoint = plan.checkpoint; checkpoint != CheckpointSettings())
+    line("checkpoint directory {} every {} keep {}", quote(checkpoint.directory), checkpoint.every,
+         checkpoint.keep);
   line("limits transfer_seconds {} memory_bytes {}", plan.limits.transferSeconds,
        plan.limits.memoryBytes);
   line("predictions step_units {} bubble {} peak_live {}", plan.predictions.stepUnits,
@@ -118,12 +121,13 @@ void TextWriter::models() {
     const auto &[c, stages, checkpoint] = plan.models[index];
     line("model {} family {} type {} layers {} hidden {} heads {} kv_heads {} head_width {} ffn {} "
          "vocab {} "
-         "rope_theta {} norm_epsilon {} forward_seconds {} backward_input_seconds {} "
+         "rope_theta {} norm_epsilon {} tied_head {:d} recomputes_layers {:d} forward_seconds {} "
+         "backward_input_seconds {} "
          "backward_weight_seconds {} "
          "checkpoint {}",
          index, wordOf(c.family), wordOf(c.type), c.layers, c.hidden, c.heads, c.kvHeads,
-         c.headWidth, c.ffn, c.vocab, c.ropeTheta, c.normEpsilon, c.forwardSeconds,
-         c.backwardInputSeconds, c.backwardWeightSeconds, quote(checkpoint));
+         c.headWidth, c.ffn, c.vocab, c.ropeTheta, c.normEpsilon, c.tiedHead, c.recomputesLayers,
+         c.forwardSeconds, c.backwardInputSeconds, c.backwardWeightSeconds, quote(checkpoint));
     for (std::size_t stage = 0; stage < stages.size(); ++stage)
       line("part {} of model {} layers {} to {}{}{}", stage, index, stages[stage].first,
            stages[stage].end, stages[stage].embedding ? " embedding" : "",

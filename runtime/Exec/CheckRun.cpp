@@ -53,6 +53,8 @@ Status checkRun(const plan::Plan &plan, const RunOptions &options) {
     return status;
   if (Status status = checkExport(plan, options.base); !status.ok())
     return status;
+  if (Status status = checkSaving(plan, options); !status.ok())
+    return status;
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
     if (StatusOr<RankModel> model = makeRankModel(plan, rank, options.base, options.isa);
         !model.ok())

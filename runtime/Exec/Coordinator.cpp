@@ -1,10 +1,54 @@
 #include "runtime/Exec/Coordinator.h"
 
+#include <cassert>
+#include <mutex>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "runtime/Exec/RankModel.h"
 
 namespace vime {
+namespace {
+
+/// Lets one lane speak at a time.
+class OneAtATime final : public RunObserver {
+public:
+  explicit OneAtATime(RunObserver &observer) : observer(observer) {}
+  void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) override {
+    const std::lock_guard lock(mutex);
+    observer.stepFinished(record, ranks);
+  }
+  void exported() override {
+    const std::lock_guard lock(mutex);
+    observer.exported();
+  }
+  void saved(std::uint64_t steps) override {
+    const std::lock_guard lock(mutex);
+    observer.saved(steps);
+  }
+
+private:
+  RunObserver &observer;
+  std::mutex mutex;
+};
+
+} // namespace
+
+Coordinator::Coordinator(const plan::Plan &plan, RunObserver &observer)
+    : samplesOfStep(std::uint64_t(plan.data.samples) * plan.data.microbatches * plan.mesh.data),
+      watcher(std::make_unique<OneAtATime>(observer)) {}
+
+std::uint64_t Coordinator::nextStep() {
+  before = now;
+  now.samples += samplesOfStep;
+  return now.steps++;
+}
+
+RunProgress Coordinator::progressBehind(std::uint64_t steps) const {
+  assert(steps == now.steps || steps == before.steps);
+  return steps == now.steps ? now : before;
+}
 
 StatusOr<TextDataset> openText(const plan::Plan &plan, const std::string &base) {
   const std::string path = pathFrom(base, plan.data.text);

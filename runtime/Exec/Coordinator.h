@@ -1,11 +1,13 @@
-// Coordinator: what rank 0 has besides its program: the count of steps, and an observer. And the
+// Coordinator: what rank 0 has besides its program: how far the run is, and an observer. And the
 // text of the job, which the first rank of each replica reads.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "runtime/Base/Status.h"
+#include "runtime/Checkpoint/Manifest.h"
 #include "runtime/Data/TextDataset.h"
 #include "runtime/Exec/RunObserver.h"
 #include "runtime/Plan/Plan.h"
@@ -18,14 +20,24 @@ StatusOr<TextDataset> openText(const plan::Plan &plan, const std::string &base);
 
 class Coordinator {
 public:
-  explicit Coordinator(RunObserver &observer) : watcher(&observer) {}
+  Coordinator(const plan::Plan &plan, RunObserver &observer);
 
-  std::uint64_t nextStep() { return step++; }
+  /// Before the first step: the run goes on from there.
+  void resume(const RunProgress &from) { now = before = from; }
+
+  /// The step that begins; counted as done from here on. By `decide`.
+  std::uint64_t nextStep();
+  /// How far the run was with that many steps done: with the latest, or the one before it. By
+  /// `checkpoint_commit`, while the step after the saved one has been decided at most.
+  RunProgress progressBehind(std::uint64_t steps) const;
+
+  /// Host and io lanes may both have something to tell.
   RunObserver &observer() { return *watcher; }
 
 private:
-  RunObserver *watcher;
-  std::uint64_t step = 0;
+  std::uint64_t samplesOfStep;
+  std::unique_ptr<RunObserver> watcher;
+  RunProgress now, before;
 };
 
 } // namespace vime

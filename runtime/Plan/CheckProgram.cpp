@@ -54,7 +54,8 @@ bool runs(const Program &program, Opcode opcode) {
 /// Their routines use what only rank 0 has.
 bool isForCoordinator(Opcode opcode) {
   return opcode == Opcode::Decide || opcode == Opcode::Report ||
-         opcode == Opcode::ReportEvaluation || opcode == Opcode::ExportCommit;
+         opcode == Opcode::ReportEvaluation || opcode == Opcode::ExportCommit ||
+         opcode == Opcode::CheckpointCommit;
 }
 
 class ProgramCheck {

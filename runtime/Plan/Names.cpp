@@ -13,12 +13,13 @@ constexpr std::string_view kLaneKinds[] = {"compute", "copy.in", "copy.out", "io
                                            "host",    "send",    "receive",  "group"};
 constexpr std::string_view kTiers[] = {"device", "host"};
 constexpr std::string_view kBuffers[] = {
-    "header",    "segments",     "tokens",    "labels",        "losses",          "scalars",
-    "squares",   "all_squares",  "stats",     "replica_stats", "all_stats",       "weights",
-    "gradients", "moments",      "input",     "output",        "output_gradient", "input_gradient",
-    "stash",     "weight_stash", "workspace", "staging"};
+    "header",        "segments",       "tokens",      "labels",          "losses",
+    "scalars",       "squares",        "all_squares", "stats",           "replica_stats",
+    "all_stats",     "weights",        "gradients",   "moments",         "input",
+    "output",        "output_gradient", "input_gradient", "stash",       "weight_stash",
+    "tied_weights",  "tied_gradients", "workspace",   "snapshot",        "staging"};
 constexpr std::string_view kDataTypes[] = {"float32", "float64", "bfloat16", "int32", "byte"};
-constexpr std::string_view kFamilies[] = {"llama", "null", "sleep"};
+constexpr std::string_view kFamilies[] = {"llama", "null", "sleep", "qwen2", "qwen3"};
 
 constexpr std::string_view kDecisions[] = {"microbatches", "evaluate", "save", "stop", "bad"};
 constexpr std::string_view kComparisons[] = {"equal", "not_equal", "less", "at_least"};
@@ -38,7 +39,7 @@ static_assert(std::size(kDecisions) == static_cast<std::size_t>(Decision::Bad) +
 static_assert(std::size(kComparisons) == static_cast<std::size_t>(Comparison::AtLeast) + 1);
 static_assert(std::size(kTails) == static_cast<std::size_t>(Tail::Drop) + 1);
 static_assert(std::size(kDecays) == static_cast<std::size_t>(Decay::Cosine) + 1);
-static_assert(std::size(kFamilies) == static_cast<std::size_t>(ModelFamily::Sleep) + 1);
+static_assert(std::size(kFamilies) == static_cast<std::size_t>(ModelFamily::Qwen3) + 1);
 
 } // namespace
 

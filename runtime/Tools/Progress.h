@@ -23,6 +23,7 @@ public:
 
   void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) override;
   void exported() override { summary.exportedTo = exportTo; }
+  void saved(std::uint64_t steps) override { summary.saved.push_back(steps); }
 
   /// Leaves a half-drawn line behind.
   void close();

@@ -32,6 +32,8 @@ struct RunSummary {
   const StepSummary &add(const StepRecord &record, std::span<const plan::RankStats> ranks);
 
   std::string name, transport, exportedTo;
+  std::string savedIn;              // directory of the checkpoints, as the job states it
+  std::vector<std::uint64_t> saved; // steps behind which the run was saved
   std::uint64_t plannedSteps = 0;
   std::vector<StepSummary> steps;
   std::vector<double> computeSeconds;    // by rank

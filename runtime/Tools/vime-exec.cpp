@@ -28,6 +28,7 @@ constexpr const char *kExamples = R"(Examples:
   vime-exec plan.bin --transport gloo               one process per rank
   vime-exec plan.bin --base examples/text-1f1b      where the job's relative paths start
   vime-exec plan.bin --json > run.json              losses and times of every step
+  vime-exec plan.bin --resume                       goes on from the newest checkpoint
   vime-exec plan.bin --check                        could this machine run it?
 
 Exit codes: 0 ok, 1 input invalid, 2 usage, 3 file, 4 plan not acceptable here, 5 a rank failed,
@@ -38,6 +39,9 @@ struct Arguments {
   std::string transport = "local";
   std::string base = ".";
   std::string isa = "auto";
+  std::string records;
+  std::string resume; // what stands behind `--resume=`, or kNewest
+  bool resumeIfAny = false;
   bool json = false, quiet = false, check = false;
 };
 
@@ -65,6 +69,8 @@ std::string isTransport(const std::string &name) {
                      name);
 }
 
+constexpr const char *kNewest = "newest";
+
 /// An exit code when there is nothing to run.
 std::optional<int> parse(int count, char **values, Arguments &arguments) {
   CLI::App app("Runs a compiled plan: starts all its ranks on this machine and trains.",
@@ -87,9 +93,21 @@ std::optional<int> parse(int count, char **values, Arguments &arguments) {
       ->check(CLI::IsMember({"auto", "avx2", "avx512"}))
       ->type_name("NAME")
       ->capture_default_str();
+  CLI::Option *resume =
+      app.add_flag("--resume{newest}", arguments.resume,
+                   "go on from the newest whole checkpoint of the plan's `checkpoint.dir`; or "
+                   "`--resume=PATH`: of another directory, or from that one checkpoint")
+          ->type_name("[PATH]");
+  app.add_flag("--resume-if-any", arguments.resumeIfAny,
+               "the same, but begin from the first step when there is no checkpoint")
+      ->excludes(resume);
   CLI::Option *json = app.add_flag("--json", arguments.json,
                                    "print the summary, or the error, as JSON to standard output");
   app.add_flag("--quiet", arguments.quiet, "show no progress");
+  app.add_option("--records", arguments.records,
+                 "folder for the ranks' flight records, which stay there; without it they are "
+                 "temporary and stay after a failure only")
+      ->type_name("DIR");
   app.add_flag("--check", arguments.check, "only check whether the plan can run here")
       ->excludes(json)
       ->excludes(transport);
@@ -123,13 +141,42 @@ int finish(const std::string &text, const Arguments &arguments) {
   return status.ok() ? 0 : fail(status, arguments);
 }
 
+ResumeWish wishOf(const Arguments &arguments) {
+  using enum ResumeWish::Kind;
+  if (arguments.resumeIfAny)
+    return {.kind = IfAny};
+  if (arguments.resume.empty())
+    return {};
+  return {.kind = Yes, .from = arguments.resume == kNewest ? "" : arguments.resume};
+}
+
+/// Chooses the checkpoint, and says so.
+Status choose(const plan::Plan &plan, const Arguments &arguments, ResumeWish &wish) {
+  const StatusOr<std::optional<Choice>> choice = chooseResume(plan, arguments.base, wish);
+  if (!choice.ok())
+    return choice.status();
+  if (!*choice)
+    return Status();
+  for (const std::string &skipped : (*choice)->skipped)
+    show(stderr, fmt::format("note: skipped a checkpoint: {}\n", skipped));
+  wish.chosen = (*choice)->checkpoint.path();
+  if (!arguments.quiet)
+    show(stderr, fmt::format("resuming `{}` behind step {}\n", wish.chosen,
+                             (*choice)->checkpoint.manifest().progress.steps));
+  return Status();
+}
+
 bool startedElsewhere() {
   return std::getenv("RANK") && std::getenv("WORLD_SIZE") && std::getenv("MASTER_ADDR");
 }
 
 int check(const plan::Plan &plan, const Arguments &arguments) {
-  if (Status status = checkRun(plan, {.base = arguments.base, .isa = parseIsa(arguments.isa)});
-      !status.ok())
+  RunOptions options{.base = arguments.base, .isa = parseIsa(arguments.isa)};
+  options.resume = wishOf(arguments);
+  Status status = choose(plan, arguments, options.resume);
+  if (status.ok())
+    status = checkRun(plan, options);
+  if (!status.ok())
     return fail(status, arguments);
   if (arguments.quiet)
     return 0;
@@ -140,12 +187,17 @@ int check(const plan::Plan &plan, const Arguments &arguments) {
 
 int run(const plan::Plan &plan, const Arguments &arguments, char **values) {
   const InterruptSignals signals;
-  const RunOptions options{
+  RunOptions options{
       .base = arguments.base,
       .isa = parseIsa(arguments.isa),
       .interrupts = signals.descriptor(),
       .rendezvous = parseRendezvous(arguments.transport),
-      .abandon = [&](const Status &status) { std::_Exit(fail(status, arguments)); }};
+      .plan = arguments.plan,
+      .records = arguments.records,
+      .abandon = [&](const Status &status) { std::_Exit(fail(status, arguments)); },
+      .resume = wishOf(arguments)};
+  if (Status status = choose(plan, arguments, options.resume); !status.ok())
+    return fail(status, arguments);
   Progress progress(plan, arguments.transport, pathFrom(arguments.base, plan.run.exportTo),
                     arguments.quiet ? Progress::Style::Silent : Progress::styleFor(stderr), stderr);
   const Status status = arguments.transport == "gloo"
@@ -165,7 +217,9 @@ int mainOf(int count, char **values) {
     return *code;
   if (const std::optional<RankProcess> self = rankOfThisProcess())
     return runRankProcess(*self, arguments.plan,
-                          {.base = arguments.base, .isa = parseIsa(arguments.isa)});
+                          {.base = arguments.base,
+                           .isa = parseIsa(arguments.isa),
+                           .resume = wishOf(arguments)});
   if (startedElsewhere())
     return fail(
         Status(StatusCode::Usage,

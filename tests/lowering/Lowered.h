@@ -13,6 +13,7 @@ struct JobShape {
   std::uint32_t ranks = 2, microbatches = 3, chunks = 1, layers = 16; // ranks of a replica
   std::string exportTo = "";
   std::uint32_t replicas = 1;
+  bool tiedHead = false, recomputesLayers = false;
 };
 
 Job jobOf(const JobShape &shape);

@@ -149,7 +149,7 @@ TEST(OutOfRange, ModelAndSettings) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   expectSentences({
       {"family or type of model 0 is unknown",
-       [](Plan &p) { p.models[0].config.family = ModelFamily(3); }},
+       [](Plan &p) { p.models[0].config.family = ModelFamily(5); }},
       {"model 0 has a vocabulary of 255, the bytes of its text are 256",
        [](Plan &p) {
          p.models[0].config = {.layers = 2,
@@ -179,6 +179,14 @@ TEST(OutOfRange, ModelAndSettings) {
       {"a prediction is out of range", [=](Plan &p) { p.predictions.bubble = nan; }},
       {"the name of the run, its export, its schedule or the compiler is not legible",
        [](Plan &p) { p.run.exportTo = std::string("a\0b", 3); }},
+      {"the directory of the checkpoints has no legible name",
+       [](Plan &p) { p.checkpoint = {"a\xff", 1, 0}; }},
+      {"checkpoints every 0 steps, the newest 0 of them, in `out`",
+       [](Plan &p) { p.checkpoint = {"out", 0, 0}; }},
+      {"checkpoints every 5 steps, the newest 0 of them, in ``",
+       [](Plan &p) { p.checkpoint = {"", 5, 0}; }},
+      {"checkpoints every 0 steps, the newest 2 of them, in ``",
+       [](Plan &p) { p.checkpoint = {"", 0, 2}; }},
       {"the text file has no legible name",
        [](Plan &p) { p.data.text = "\xed\xa0\x80"; }}, // a surrogate
   });
@@ -336,7 +344,7 @@ TEST(OutOfRange, Layouts) {
   EXPECT_EQ(sentence([](Buffer &b) { b.bytes = ~0ull; }), input + "has slots that overlap");
   EXPECT_EQ(sentence([](Buffer &b) { b.tier = Tier::Host; }), input + "reaches beyond its arena");
   EXPECT_EQ(sentence([](Buffer &b) { b.tier = Tier(2); }), input + "is of an unknown kind or tier");
-  EXPECT_EQ(sentence([](Buffer &b) { b.kind = BufferKind(22); }),
+  EXPECT_EQ(sentence([](Buffer &b) { b.kind = BufferKind(99); }),
             "rank 1: buffer 11 (? of stage 1) is of an unknown kind or tier");
   EXPECT_EQ(
       sentence([](Buffer &b) { b.stage = 1; }),

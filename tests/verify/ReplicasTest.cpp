@@ -11,6 +11,7 @@
 #include "runtime/Plan/CheckPlan.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"
+#include "runtime/Plan/StepHeader.h"
 #include "tests/lowering/Lowered.h"
 #include "tests/plan/SmallPlan.h"
 #include "tests/verify/Judged.h"
@@ -106,7 +107,7 @@ TEST(Replicas, NoReduction) {
               for (std::uint32_t rank = 0; rank < 4; ++rank)
                 remove(plan, rank, reduction(rank));
             }),
-            "S0412");
+            "S0414");
 }
 
 TEST(Replicas, ReducedTwice) {
@@ -115,7 +116,7 @@ TEST(Replicas, ReducedTwice) {
               for (std::uint32_t rank : {1u, 3u})
                 repeat(plan, rank, reduction(rank));
             }),
-            "S0202 S0412");
+            "S0202 S0414");
 }
 
 TEST(Replicas, ReducedBeforeTheLastWeightGradient) {
@@ -123,7 +124,7 @@ TEST(Replicas, ReducedBeforeTheLastWeightGradient) {
     for (std::uint32_t rank : {0u, 2u})
       swap(plan, rank, reduction(rank), "backward, stage 0, microbatch 3");
   });
-  EXPECT_TRUE(contains(codes, "S0413")) << codes;
+  EXPECT_TRUE(contains(codes, "S0415")) << codes;
 }
 
 TEST(Replicas, ReducedAfterScaling) {
@@ -131,7 +132,7 @@ TEST(Replicas, ReducedAfterScaling) {
     for (std::uint32_t rank : {1u, 3u})
       swap(plan, rank, reduction(rank), "scale_gradients, stage 1");
   });
-  EXPECT_TRUE(contains(codes, "S0412")) << codes;
+  EXPECT_TRUE(contains(codes, "S0414")) << codes;
 }
 
 TEST(Replicas, SomethingElseIsReduced) {
@@ -142,13 +143,13 @@ TEST(Replicas, SomethingElseIsReduced) {
           program.operands[actionOf(plan, rank, "optimize, stage 1").operands + 3]; // the weights
     }
   });
-  EXPECT_TRUE(contains(codes, "S0412")) << codes;
+  EXPECT_TRUE(contains(codes, "S0414")) << codes;
 }
 
 TEST(Replicas, OneMemberIsMissing) {
   const std::string codes = judgedAfter([](Plan &plan) { remove(plan, 2, reduction(2)); });
   EXPECT_TRUE(contains(codes, "C0303")) << codes;
-  EXPECT_TRUE(contains(codes, "S0412")) << codes;
+  EXPECT_TRUE(contains(codes, "S0414")) << codes;
 }
 
 TEST(Replicas, OneMemberHasNoPartInIt) {
@@ -191,7 +192,7 @@ TEST(Replicas, CountersOfTwoReplicasAreNotThoseOfAll) {
   EXPECT_EQ(judgedAfter([](Plan &plan) {
               for (Buffer &buffer : plan.layouts[0].buffers)
                 if (buffer.kind == BufferKind::AllStats)
-                  buffer.bytes = 2 * plan.mesh.pipeline * 48;
+                  buffer.bytes = 2 * plan.mesh.pipeline * sizeof(RankStats);
             }),
             "C0305");
 }

@@ -19,6 +19,11 @@ Value *slotAs(const RankState &state, const Instruction &instruction, std::uint3
                                    buffer.stride * (microbatch % buffer.count));
 }
 
+bool savesBehind(const plan::Plan &plan, std::uint64_t steps) {
+  const std::uint64_t every = plan.checkpoint.every;
+  return every != 0 && (steps % every == 0 || steps == plan.run.steps);
+}
+
 /// Of all ranks together.
 std::uint64_t tensorsOf(const plan::Plan &plan) {
   const plan::Model &model = plan.models.front();
@@ -37,7 +42,8 @@ Status decide(RankState &state, const Instruction &instruction) {
   header.step = state.coordinator->nextStep();
   header.microbatches = data.microbatches;
   header.updates = header.step;
-  header.evaluate = header.save = header.stop = 0;
+  header.evaluate = header.stop = 0;
+  header.save = savesBehind(state.plan, header.step + 1);
   header.learningRate = state.plan.optimizer.learningRate;
   // In a text every token has a label: the next one.
   header.denominator = static_cast<double>(std::uint64_t{data.sequence} * data.samples *
