@@ -25,12 +25,13 @@ struct StageState {
   Phase phase = Phase::Gradients;
   std::uint32_t gradients = 0; // added so far
   std::uint32_t lastMicrobatch = 0;
-  std::uint32_t last = kNone;      // entry of the latest action of this chain
-  std::uint32_t sum = kNone;       // buffer that its gradients are added up in
-  std::uint32_t squares = kNone;   // buffer that its squares went to
-  std::uint32_t tiedSum = kNone;   // of the head: buffer that its tied gradients are added up in
-  std::uint32_t tiedTaken = kNone; // of the head: entry that sends or adds them
-  std::uint32_t tiedAdded = kNone; // of the embedding: entry that adds them
+  std::uint32_t last = kNone;         // entry of the latest action of this chain
+  std::uint32_t lastGradient = kNone; // entry of the latest weight gradient
+  std::uint32_t sum = kNone;          // buffer that its gradients are added up in
+  std::uint32_t squares = kNone;      // buffer that its squares went to
+  std::uint32_t tiedSum = kNone;      // of the head: buffer that its tied gradients are added up in
+  std::uint32_t tiedTaken = kNone;    // of the head: entry that sends or adds them
+  std::uint32_t tiedAdded = kNone;    // of the embedding: entry that adds them
 };
 
 /// One step of one rank.
@@ -49,7 +50,7 @@ public:
       if (stages[stage].phase != Phase::Updated)
         unfinished(stage);
       if (isTiedHead(stage) && stages[stage].gradients != 0 && stages[stage].tiedTaken == kNone)
-        fault(13, stages[stage].last, kNone,
+        fault(13, stages[stage].lastGradient, kNone,
               "leaves a gradient of the tied matrix that is never added to the embedding's");
     }
   }
@@ -121,7 +122,7 @@ private:
     stage.tiedSum = tiedSumOf(action);
     ++stage.gradients;
     stage.lastMicrobatch = microbatch;
-    stage.last = entry;
+    stage.last = stage.lastGradient = entry;
   }
 
   std::uint32_t sumOf(const Action &action) const {
