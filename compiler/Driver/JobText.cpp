@@ -25,7 +25,7 @@ std::optional<FileFingerprint> readText(const Job &job, const Field<std::string>
   // A sample is a window of the text: its tokens, and one byte more for the last label.
   const std::uint64_t window = std::uint64_t{job.data.sequence.value} + 1;
   const std::uint64_t samples = fingerprint->bytes / window;
-  const std::uint64_t needed = microbatches * job.pipeline.samples.value;
+  const std::uint64_t needed = microbatches * job.pipeline.samples.value * job.actor.data.value;
   if (samples >= needed)
     return *fingerprint;
   findings

@@ -79,9 +79,28 @@ void checkEvaluationTokens(Draft &draft) {
       .withHelp("use at most " + text(kMostStepTokens / tokens) + " microbatches");
 }
 
+/// Replicas would have to share the samples of an evaluation, or those of a short step, unevenly.
+void checkReplicas(Draft &draft) {
+  const Job &job = draft.job;
+  if (!draft.isKnown("roles.actor.parallel.dp") || job.actor.data.value == 1)
+    return;
+  if (draft.isKnown("eval.text"))
+    draft
+        .error(JobCode::LaterValue, "evaluation with replicas is not there yet",
+               job.evaluation.text.span)
+        .note("these are the replicas", job.actor.data.span);
+  if (draft.isKnown("data.tail") && job.data.tail.value == "short")
+    draft
+        .error(JobCode::LaterValue, "short steps with replicas are not there yet",
+               job.data.tail.span)
+        .note("these are the replicas", job.actor.data.span)
+        .withHelp("use `join` or `drop`");
+}
+
 } // namespace
 
 void checkVariation(Draft &draft) {
+  checkReplicas(draft);
   checkWarmup(draft);
   checkFloor(draft);
   checkDecay(draft);

@@ -23,21 +23,27 @@ Edge edgeOf(std::uint32_t one, std::uint32_t other) {
 } // namespace
 
 void verifyEdgesConnected(const ActionTable &table, Verdict &verdict) {
-  std::set<Edge> connected;
+  const std::uint32_t pipeline = table.plan().mesh.pipeline;
+  std::set<Edge> inside, connected; // of every replica, of the plan
   const std::vector<ConnectRound> &rounds = table.plan().connect;
   for (std::size_t round = 0; round < rounds.size(); ++round)
     for (const Edge &pair : rounds[round].pairs)
-      if (!connected.insert(pair).second)
+      if (!(rounds[round].inEveryReplica ? inside : connected).insert(pair).second)
         verdict.error(Rule::C4, 2,
                       fmt::format("ranks {} and {} are connected a second time in round {}",
                                   pair[0], pair[1], round));
+  const auto isConnected = [&](const Edge &edge) {
+    const bool sameReplica = edge[0] / pipeline == edge[1] / pipeline;
+    return connected.count(edge) != 0 ||
+           (sameReplica && inside.count({edge[0] % pipeline, edge[1] % pipeline}) != 0);
+  };
   std::set<Edge> told;
   for (const LaneView &lane : table.lanes()) {
     if (lane.partner == kNone || lane.first == lane.end)
       continue;
     const std::uint32_t peer = table.lanes()[lane.partner].rank;
     const Edge edge = edgeOf(lane.rank, peer);
-    if (peer != lane.rank && connected.count(edge) == 0 && told.insert(edge).second)
+    if (peer != lane.rank && !isConnected(edge) && told.insert(edge).second)
       verdict.error(Rule::C4, 1,
                     fmt::format("no round connects ranks {} and {}, which exchange messages on {}",
                                 edge[0], edge[1],

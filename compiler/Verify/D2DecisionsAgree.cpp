@@ -2,6 +2,9 @@
 // on one rank only, the root of the group that brings it to all others, and by nothing else
 // anywhere; each condition is about values that the decision can have.
 //
+// With replicas the header goes over two groups, from the coordinator to the first rank of each and
+// on from there; C3 sees to it that all members of both take part.
+//
 // That the value decided is in the range, the executor asks at every use; `bad` follows on every
 // rank from the same gathered squares (S4).
 #include <fmt/format.h>
@@ -35,6 +38,8 @@ private:
   void written(const RankView &rank, std::uint32_t entry) {
     const Action &action = table.action(rank, entry);
     const Lane &lane = rank.program->lanes[action.lane];
+    if (action.opcode == code(Opcode::Load))
+      return; // the tokens of its replica
     if (lane.kind == LaneKind::Host) {
       if (maker != kNone && maker != rank.rank)
         fault(1, rank, entry, fmt::format("writes the step header, as rank {} does", maker));
@@ -46,11 +51,12 @@ private:
       group = lane.group;
     if (!arrives)
       fault(1, rank, entry, "writes the step header, which only the coordinator decides");
-    else if (lane.group != group)
+    else if (lane.group != group && table.plan().mesh.data == 1)
       fault(2, rank, entry,
             fmt::format("brings the step header over group `{}`, others get it over `{}`",
                         table.plan().groups[lane.group].name, table.plan().groups[group].name));
-    else if (maker != kNone && table.plan().groups[group].root != maker)
+    else if (table.plan().mesh.data == 1 && maker != kNone &&
+             table.plan().groups[group].root != maker)
       fault(2, rank, entry,
             fmt::format("brings the step header from rank {}, which rank {} makes",
                         table.plan().groups[group].root, maker));

@@ -1,9 +1,9 @@
 // S1: in a step each (stage, microbatch) runs one forward and one backward, or one input and one
-// weight gradient in its place; the last stage one loss. The coordinator decides, loads and reports
-// once a step. A step that is followed by an evaluation runs one forward and, on the last stage,
-// one loss of each of its microbatches too, which is loaded and reported once; another one none.
-// There are as many steps as the job asks for, and behind them each stage is exported once, if at
-// all.
+// weight gradient in its place; the last stage one loss. That in each replica, which loads its
+// samples once a step. The coordinator decides and reports once a step. A step that is followed by
+// an evaluation runs one forward and, on the last stage, one loss of each of its microbatches too,
+// which is loaded and reported once; another one none. There are as many steps as the job asks for,
+// and behind them the leading replica exports each stage once, if at all.
 //
 // A step is an iteration of a loop over steps, or all that stands outside of loops, if there are
 // tasks.
@@ -16,6 +16,7 @@
 
 #include "compiler/Verify/Accesses.h"
 #include "compiler/Verify/Rules.h"
+#include "runtime/Plan/Mesh.h"
 
 namespace vime::verify {
 namespace {
@@ -58,11 +59,11 @@ std::uint32_t evaluatedIn(const ActionTable &table) {
   return table.choice().of(Decision::Evaluate) != 0 ? table.plan().evaluation.microbatches : 0;
 }
 
-/// One step of all ranks: for each stage and microbatch a bit for each kind of task that ran.
+/// One step of a replica: for each stage and microbatch a bit for each kind of task that ran.
 class Step {
 public:
-  Step(const ActionTable &table, Verdict &verdict)
-      : table(table), verdict(verdict), microbatches(table.microbatches()),
+  Step(const ActionTable &table, std::uint32_t replica, Verdict &verdict)
+      : table(table), replica(replica), verdict(verdict), microbatches(table.microbatches()),
         evaluated(evaluatedIn(table)), cells(std::max(microbatches, evaluated)) {}
 
   void add(const RankView &rank, std::uint32_t begin, std::uint32_t end) {
@@ -84,15 +85,22 @@ public:
         if (!complete(stage, microbatch, where) || !completeHeldOut(stage, microbatch, where))
           break; // what follows in this stage would only repeat it
     for (std::size_t index = 0; index < kOnce.size(); ++index)
-      if (const std::uint32_t wanted = isEvaluation(kOnce[index]) && evaluated == 0 ? 0 : 1;
-          once[index] != wanted)
+      if (const std::uint32_t wanted = timesWanted(kOnce[index]); once[index] != wanted)
         verdict.error(Rule::S1, 6,
                       fmt::format("`{}` runs {} {}, not {}", signatureOf(code(kOnce[index]))->name,
-                                  times(once[index]), where, wanted == 1 ? "once" : "at all"));
+                                  times(once[index]), where,
+                                  wanted == 0 ? "at all" : times(wanted)));
     return true;
   }
 
 private:
+  /// In a step of this replica.
+  std::uint32_t timesWanted(Opcode opcode) const {
+    if (opcode == Opcode::Load)
+      return 1;
+    return replica == 0 && !(isEvaluation(opcode) && evaluated == 0) ? 1 : 0;
+  }
+
   std::uint8_t &ran(std::uint32_t stage, std::uint32_t microbatch) {
     return bits[std::size_t{stage} * cells + microbatch];
   }
@@ -181,6 +189,7 @@ private:
   }
 
   const ActionTable &table;
+  std::uint32_t replica;
   Verdict &verdict;
   std::uint32_t microbatches, evaluated; // of the step, and of what follows it
   std::uint32_t cells;                   // of each stage in `bits`
@@ -199,19 +208,28 @@ std::vector<std::uint32_t> loopsOf(const ActionTable &table) {
   return loops;
 }
 
+std::string nameOf(const ActionTable &table, std::uint32_t replica, const std::string &where) {
+  return table.replicas() == 1 ? where : fmt::format("{} of replica {}", where, replica);
+}
+
 /// Steps that the segments of one loop (kNone: outside of loops) run.
 std::uint64_t judgeSteps(const ActionTable &table, std::uint32_t loop, Verdict &verdict) {
-  Step step(table, verdict);
-  std::uint64_t trips = 0;
-  for (const RankView &rank : table.ranks())
-    for (const Segment &segment : rank.segments)
-      if (segment.loop == loop) {
-        step.add(rank, segment.first, segment.end);
-        trips = segment.trips;
-      }
   const std::string where =
       loop == kNone ? "outside of loops" : fmt::format("in an iteration of loop {}", loop);
-  return step.complete(where) ? trips : 0;
+  std::uint64_t steps = 0;
+  for (std::uint32_t replica = 0; replica < table.replicas(); ++replica) {
+    Step step(table, replica, verdict);
+    std::uint64_t trips = 0;
+    for (const RankView &rank : table.replica(replica))
+      for (const Segment &segment : rank.segments)
+        if (segment.loop == loop) {
+          step.add(rank, segment.first, segment.end);
+          trips = segment.trips;
+        }
+    const bool hasSteps = step.complete(nameOf(table, replica, where));
+    steps = replica == 0 && hasSteps ? trips : steps; // C2 sees loops that differ
+  }
+  return steps;
 }
 
 std::string_view asked(std::uint32_t exports) {
@@ -230,7 +248,8 @@ public:
     for (const Segment &segment : rank.segments)
       for (std::uint32_t entry = segment.first; entry < segment.end; ++entry)
         add(entry, !segment.isLoop() && &segment == &rank.segments.back());
-    const std::uint32_t wanted = table.plan().run.exportTo.empty() ? 0 : 1;
+    const bool leads = plan::replicaOf(table.plan().mesh, rank.rank) == 0;
+    const std::uint32_t wanted = !leads || table.plan().run.exportTo.empty() ? 0 : 1;
     for (std::uint32_t stage = 0; stage < shards.size(); ++stage)
       if (shards[stage] != wanted)
         verdict.error(Rule::S1, 8,
@@ -291,7 +310,7 @@ void verifyTasksComplete(const ActionTable &table, Verdict &verdict) {
   // cannot ask for a large table.
   const std::uint64_t evaluated = evaluatedIn(table);
   const std::uint64_t tasks = std::uint64_t{table.microbatches()} * 2 + evaluated;
-  if (tasks * table.stages().size() > table.size()) {
+  if (tasks * table.stages().size() * table.replicas() > table.size()) {
     verdict.error(Rule::S1, 1,
                   fmt::format("{} stages with {} microbatches cannot run in {} actions",
                               table.stages().size(), table.microbatches() + evaluated,

@@ -15,7 +15,8 @@ namespace vime {
 /// the plan does not say.
 std::string planSummary(const plan::Plan &plan, std::span<const std::string_view> proved = {});
 
-/// The same as one JSON object, no line end behind it.
+/// The same as one JSON object, no line end behind it. Of several replicas the leading one and the
+/// next, which stands for all others.
 std::string summaryJson(const plan::Plan &plan, std::span<const std::string_view> proved = {});
 
 /// `512 B`, `1.5 KiB`, `2.25 GiB`: at most three digits that matter, never rounded down.

@@ -49,16 +49,12 @@ Status withHelp(const Status &status) {
 
 } // namespace
 
-Coordinator::Coordinator(TextDataset dataset, std::uint64_t replicas, RunObserver &observer)
-    : dataset(std::move(dataset)), replicas(replicas),
+Coordinator::Coordinator(const plan::Plan &plan, std::optional<TextDataset> heldOut,
+                         RunObserver &observer)
+    : settings(plan.evaluation), evaluation(std::move(heldOut)),
       watcher(std::make_unique<OneAtATime>(observer)) {}
 
-std::uint64_t Coordinator::nextStep() {
-  now.samples += dataset.samplesOf(now.steps) * replicas;
-  return now.steps++;
-}
-
-bool Coordinator::goesOnAfter(double loss, const plan::EvaluationSettings &settings) {
+bool Coordinator::goesOnAfter(double loss) {
   const bool better = // what is not a number is no better
       loss < now.bestLoss || (now.evaluations == 0 && std::isfinite(loss));
   ++now.evaluations;
@@ -69,26 +65,29 @@ bool Coordinator::goesOnAfter(double loss, const plan::EvaluationSettings &setti
   return !tooLong && !reached;
 }
 
-StatusOr<Coordinator> Coordinator::open(const plan::Plan &plan, const std::string &base,
-                                        RunObserver &observer) {
+StatusOr<TextDataset> openText(const plan::Plan &plan, const std::string &base) {
   const plan::DataSettings &data = plan.data;
-  StatusOr<TextDataset> dataset = TextDataset::open(
-      pathFrom(base, data.text), {data.sequence, data.samples, data.microbatches, data.tail},
-      plan.run.seed, {data.textBytes, data.textHash});
-  if (!dataset.ok())
-    return withHelp(dataset.status());
-  Coordinator coordinator(std::move(*dataset), plan.mesh.data, observer);
-  const plan::EvaluationSettings &held = plan.evaluation;
-  if (held.text.empty())
-    return coordinator;
   StatusOr<TextDataset> text = TextDataset::open(
-      pathFrom(base, held.text),
-      {data.sequence, data.samples, held.microbatches, plan::Tail::Join, /*shuffled=*/false},
-      plan.run.seed, {held.textBytes, held.textHash});
+      pathFrom(base, data.text),
+      {data.sequence, data.samples, data.microbatches * plan.mesh.data, data.tail}, plan.run.seed,
+      {data.textBytes, data.textHash});
   if (!text.ok())
     return withHelp(text.status());
-  coordinator.evaluation = std::move(*text);
-  return coordinator;
+  return text;
+}
+
+StatusOr<std::optional<TextDataset>> openHeldOut(const plan::Plan &plan, const std::string &base) {
+  const plan::EvaluationSettings &held = plan.evaluation;
+  if (held.text.empty())
+    return std::optional<TextDataset>();
+  StatusOr<TextDataset> text =
+      TextDataset::open(pathFrom(base, held.text),
+                        {plan.data.sequence, plan.data.samples, held.microbatches, plan::Tail::Join,
+                         /*shuffled=*/false},
+                        plan.run.seed, {held.textBytes, held.textHash});
+  if (!text.ok())
+    return withHelp(text.status());
+  return std::optional(std::move(*text));
 }
 
 } // namespace vime

@@ -1,4 +1,6 @@
-// Coordinator: what rank 0 has besides its program: the texts, how far the run is, and an observer.
+// Coordinator: what rank 0 has besides its program: how far the run is, and an observer. And the
+// texts of the job: the first rank of each replica reads what it learns from, rank 0 what is held
+// out.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +16,15 @@
 
 namespace vime {
 
+/// Opens the text and compares it with what the plan was made for; a step of it is that of all
+/// replicas. A missing one is a File error that says how to name its folder.
+StatusOr<TextDataset> openText(const plan::Plan &plan, const std::string &base);
+/// Likewise; nothing if the plan evaluates nothing.
+StatusOr<std::optional<TextDataset>> openHeldOut(const plan::Plan &plan, const std::string &base);
+
 class Coordinator {
 public:
-  /// Opens the texts and compares them with what the plan was made for. A missing one is a File
-  /// error that says how to name its folder.
-  static StatusOr<Coordinator> open(const plan::Plan &plan, const std::string &base,
-                                    RunObserver &observer);
+  Coordinator(const plan::Plan &plan, std::optional<TextDataset> heldOut, RunObserver &observer);
 
   /// Before the first step: the run goes on from there.
   void resume(const RunProgress &from) {
@@ -27,31 +32,28 @@ public:
     updated = from.updates;
   }
 
-  /// The step that begins; counted as done from here on. By `decide`.
-  std::uint64_t nextStep();
+  /// The step that begins, of so many samples; counted as done from here on. By `decide`.
+  std::uint64_t nextStep() { return now.steps++; }
+  void take(std::uint64_t samples) { now.samples += samples; }
   /// Of the optimizer so far: steps that were not skipped.
   std::uint64_t updates() const { return updated; }
   /// The step has run; `skipped`: its gradients were bad, no parameter has changed. By `report`.
   void finishStep(bool skipped) { updated += skipped ? 0 : 1; }
   /// A held-out loss is known: whether the run goes on, by the plan's patience and target.
-  bool goesOnAfter(double loss, const plan::EvaluationSettings &settings);
+  bool goesOnAfter(double loss);
   /// How far the run is when the step that was begun last is done, but for the count of updates. By
   /// `snapshot`, which stands behind all that this step decided and before the next one is handed
   /// to its lane.
   const RunProgress &progress() const { return now; }
 
-  const TextDataset &text() const { return dataset; }
   /// Where the plan evaluates.
   const TextDataset &heldOut() const { return *evaluation; }
   /// Host and io lanes may both have something to tell.
   RunObserver &observer() { return *watcher; }
 
 private:
-  Coordinator(TextDataset dataset, std::uint64_t replicas, RunObserver &observer);
-
-  TextDataset dataset;
+  const plan::EvaluationSettings &settings;
   std::optional<TextDataset> evaluation;
-  std::uint64_t replicas;
   std::unique_ptr<RunObserver> watcher;
   RunProgress now;
   std::uint64_t updated = 0; // apart: `report` may still count while a snapshot is taken

@@ -32,10 +32,10 @@ struct RankModel {
   /// Places in `all_squares` in the model's tensor order: stages ascending, tensors as in
   /// StageSpec. The order in which the global norm is added, whatever the ranks are.
   std::vector<std::uint32_t> normOrder;
-  std::string checkpoint; // directory to start from; empty: initialise
+  std::string checkpoint;           // directory to start from; empty: initialise
   std::optional<Checkpoint> resume; // what the run goes on from instead
-  std::string checkpointTo; // directory in which it saves itself; empty: none
-  std::string exportTo;   // directory to write at the end; empty: none
+  std::string checkpointTo;         // directory in which it saves itself; empty: none
+  std::string exportTo;             // directory to write at the end; empty: none
 };
 
 MicrobatchCaps capsOf(const plan::DataSettings &data);

@@ -17,6 +17,7 @@
 namespace vime {
 
 class Coordinator;
+class TextDataset;
 struct RankModel;
 
 /// Bytes of the messages of a lane.
@@ -37,7 +38,7 @@ struct Saving {
   std::uint64_t committed = 0; // steps done in the latest checkpoint of this run; 0: none
   /// Of the latest snapshot: the dispatcher's, until the io lane has taken it over. On rank 0.
   RunProgress taken;
-  RunProgress progress; // of the latest shard; the io lane's
+  RunProgress progress;               // of the latest shard; the io lane's
   std::vector<std::uint64_t> written; // by stage: steps done in its latest shard
 };
 
@@ -49,13 +50,14 @@ struct RankState {
   Transport *transport = nullptr;
   RankModel *model = nullptr;         // stages and kernels
   Coordinator *coordinator = nullptr; // on rank 0
+  const TextDataset *text = nullptr;  // where samples are loaded
   const plan::StepHeader *header =
       nullptr; // the buffer that `decide` or the broadcast fills; null if the plan has none
   const plan::StepScalars *scalars = nullptr; // the buffer that `clip` fills
   std::vector<MessageSize> messages;          // by lane
   Counters counters;
   flight::FlightRecorder *recorder = nullptr; // absent: the executor keeps one for itself
-  std::uint32_t firstStep = 0; // where the loop over steps begins
+  std::uint32_t firstStep = 0;                // where the loop over steps begins
   Saving saving;
 };
 

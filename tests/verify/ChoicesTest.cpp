@@ -74,6 +74,7 @@ const Break kBreaks[] = {
        Action &measure = at(plan, 1, "measure");
        measure.opcode = code(Opcode::Decide);
        measure.lane = static_cast<std::uint8_t>(program.lanes.size() - 1);
+       measure.operandCount = 1;
        program.operands[measure.operands] = 0; // the header
      }},
     {"D0202", "brings the step header over group `segments`, others get it over `step`",
@@ -126,7 +127,7 @@ const Break kBreaks[] = {
     {"S0319", "optimize has a guard that it cannot have",
      [](Plan &plan) { at(plan, 0, "optimize, stage 0").guard = 77; }},
     {"S0323", "cuts a loop", [](Plan &plan) { plan.programs[0].cases[0].begin = 0; }},
-    {"S0414", "is guarded by something else than bad gradients",
+    {"S0416", "is guarded by something else than bad gradients",
      [](Plan &plan) {
        at(plan, 0, "optimize, stage 0").guard = plan.programs[0].cases[2].condition;
      }},

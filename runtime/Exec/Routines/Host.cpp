@@ -1,4 +1,6 @@
 // What the coordinator does between steps, and the export.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "runtime/Exec/Coordinator.h"
@@ -8,6 +10,7 @@
 #include "runtime/Exec/Routines/Routines.h"
 #include "runtime/Model/HuggingFace.h"
 #include "runtime/Plan/Decisions.h"
+#include "runtime/Plan/Mesh.h"
 
 namespace vime::routines {
 namespace {
@@ -20,26 +23,22 @@ Value *slotAs(const RankState &state, const Instruction &instruction, std::uint3
                                    buffer.stride * (microbatch % buffer.count));
 }
 
-/// Says in the header how many tokens each microbatch has; the sum.
-std::uint64_t fillTokens(const plan::Plan &plan, const TextDataset &text, std::uint64_t step,
-                         plan::StepHeader &header) {
-  std::uint64_t all = 0;
-  const std::uint32_t slots = plan::mostMicrobatchesOf(plan);
-  for (std::uint32_t microbatch = 0; microbatch < slots; ++microbatch)
-    all += header.tokens()[microbatch] = text.tokensOf(step, microbatch);
-  return all;
-}
-
-/// Operands 1 to 3 of `load` and its like: tokens, labels, segments.
+/// Operands 1 to 3 of `load` and its like: tokens, labels, segments; and in the header how many
+/// tokens each microbatch has, `first` being the place of the first one in the step.
 Status fill(const RankState &state, const Instruction &instruction, const TextDataset &text,
-            std::uint64_t step, std::uint32_t microbatches) {
-  for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch)
-    if (Status status =
-            text.fill(step, microbatch, slotAs<std::int32_t>(state, instruction, 1, microbatch),
-                      slotAs<std::int32_t>(state, instruction, 2, microbatch),
-                      slotAs<std::int32_t>(state, instruction, 3, microbatch));
+            plan::StepHeader &header, std::uint64_t step, std::uint32_t first,
+            std::uint32_t microbatches) {
+  const std::uint32_t slots = plan::mostMicrobatchesOf(state.plan);
+  std::fill(header.tokens(), header.tokens() + slots, 0u);
+  for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch) {
+    header.tokens()[microbatch] = text.tokensOf(step, first + microbatch);
+    if (Status status = text.fill(step, first + microbatch,
+                                  slotAs<std::int32_t>(state, instruction, 1, microbatch),
+                                  slotAs<std::int32_t>(state, instruction, 2, microbatch),
+                                  slotAs<std::int32_t>(state, instruction, 3, microbatch));
         !status.ok())
       return status;
+  }
   return Status();
 }
 
@@ -70,55 +69,63 @@ std::uint64_t tensorsOf(const plan::Plan &plan) {
 } // namespace
 
 Status decide(RankState &state, const Instruction &instruction) {
+  if (!state.text)
+    return Status(StatusCode::Unacceptable, "a rank decides that loads no samples");
   Coordinator &coordinator = *state.coordinator;
-  const TextDataset &text = coordinator.text();
+  const TextDataset &text = *state.text;
   const std::uint64_t step = coordinator.nextStep(), steps = state.plan.run.steps;
   const std::uint64_t every = state.plan.evaluation.every;
   const bool isLast = step + 1 == steps;
   auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
+  const std::uint32_t replicas = state.plan.mesh.data;
   header = {.step = step,
             .updates = coordinator.updates(),
             .denominator = 0,
             .learningRate = learningRateOf(state.plan.optimizer, steps, step),
-            .microbatches = text.microbatchesOf(step),
+            .microbatches = text.microbatchesOf(step) / replicas,
             .evaluate = every != 0 && ((step + 1) % every == 0 || isLast),
             .save = savesBehind(state.plan, step + 1),
             .stop = isLast};
+  coordinator.take(text.samplesOf(step));
   // In a text every token has a label: the next one.
-  header.denominator = static_cast<double>(fillTokens(state.plan, text, step, header));
+  header.denominator = static_cast<double>(text.samplesOf(step) * state.plan.data.sequence);
   return Status();
 }
 
 Status load(RankState &state, const Instruction &instruction) {
-  const auto &header = *reinterpret_cast<const plan::StepHeader *>(instruction.operands[0]);
-  return fill(state, instruction, state.coordinator->text(), header.step, header.microbatches);
+  auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
+  // Replica d takes microbatches d·m … d·m + m - 1 of the step.
+  const std::uint32_t first =
+      plan::replicaOf(state.plan.mesh, state.rank) * state.plan.data.microbatches;
+  return fill(state, instruction, *state.text, header, header.step, first, header.microbatches);
 }
 
 Status report(RankState &state, const Instruction &instruction) {
   const auto &header = *reinterpret_cast<const plan::StepHeader *>(instruction.operands[0]);
-  const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[2]);
+  const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[1]);
+  const plan::Mesh &mesh = state.plan.mesh;
+  const std::span<const plan::RankStats> ranks(
+      reinterpret_cast<const plan::RankStats *>(instruction.operands[2]), mesh.ranks());
   StepRecord record{.step = header.step,
                     .gradientNorm = scalars.gradientNorm,
                     .learningRate = header.learningRate,
                     .microbatches = header.microbatches,
                     .skipped = scalars.bad};
-  record.loss = sumOfLosses(state, instruction, header.microbatches);
-  for (std::uint32_t microbatch = 0; microbatch < header.microbatches; ++microbatch)
-    record.tokens += header.tokens()[microbatch];
+  for (std::size_t first = 0; first < ranks.size(); first += mesh.pipeline) { // of each replica
+    record.loss += ranks[first].loss;
+    record.tokens += ranks[first].tokens;
+  }
   if (header.denominator > 0)
     record.loss /= header.denominator;
   state.coordinator->finishStep(scalars.bad != 0);
-  state.coordinator->observer().stepFinished(
-      record, {reinterpret_cast<const plan::RankStats *>(instruction.operands[3]),
-               state.plan.mesh.ranks()});
+  state.coordinator->observer().stepFinished(record, ranks);
   return Status();
 }
 
 Status loadEvaluation(RankState &state, const Instruction &instruction) {
   auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
-  const TextDataset &text = state.coordinator->heldOut();
-  fillTokens(state.plan, text, /*step=*/0, header); // always the same samples
-  return fill(state, instruction, text, /*step=*/0, state.plan.evaluation.microbatches);
+  return fill(state, instruction, state.coordinator->heldOut(), header, /*step=*/0, /*first=*/0,
+              state.plan.evaluation.microbatches); // always the same samples
 }
 
 Status reportEvaluation(RankState &state, const Instruction &instruction) {
@@ -128,7 +135,7 @@ Status reportEvaluation(RankState &state, const Instruction &instruction) {
   for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch)
     record.tokens += header.tokens()[microbatch];
   record.loss = sumOfLosses(state, instruction, microbatches) / static_cast<double>(record.tokens);
-  const bool goesOn = state.coordinator->goesOnAfter(record.loss, state.plan.evaluation);
+  const bool goesOn = state.coordinator->goesOnAfter(record.loss);
   record.ends = !goesOn && header.stop == 0;
   if (!goesOn) {
     header.stop = 1;
@@ -152,7 +159,7 @@ Status exportShard(RankState &state, const Instruction &instruction) {
 Status exportCommit(RankState &state, const Instruction &instruction) {
   const auto *stats = reinterpret_cast<const plan::RankStats *>(instruction.operands[0]);
   std::uint64_t written = 0;
-  for (std::uint32_t rank = 0; rank < state.plan.mesh.ranks(); ++rank)
+  for (std::uint32_t rank = 0; rank < state.plan.mesh.pipeline; ++rank) // of the leading replica
     written += stats[rank].exportedTensors;
   if (const std::uint64_t expected = tensorsOf(state.plan); written != expected)
     return Status(StatusCode::Internal,
