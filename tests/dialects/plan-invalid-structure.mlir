@@ -59,7 +59,7 @@ plan.layout @layout0 device 0 host 0 {
 // -----
 
 plan.loop id 0 trips 1 start 0 period 1 {
-  // expected-error@+1 {{'plan.lane' op is no action: a loop holds those and loops}}
+  // expected-error@+1 {{'plan.lane' op is no action: a loop holds those, loops and cases}}
   plan.lane compute
 }
 

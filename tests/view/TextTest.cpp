@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/View/PlanText.h"
+#include "compiler/View/PlanTextReader.h"
 #include "runtime/Plan/PlanFile.h"
 #include "tests/plan/ForgedFile.h"
 #include "tests/plan/SmallPlan.h"
@@ -115,7 +116,8 @@ TEST(PlanText, WhatNoActionUsesIsThereToo) {
   EXPECT_NE(text.find(" waits - 2:5 "), text.npos);
 }
 
-// Complete: whatever a reader takes for another plan reads otherwise, as text and as JSON.
+// Complete: whatever a reader takes for another plan reads otherwise, as text and as JSON, and the
+// text gives it back.
 TEST(PlanText, EveryFieldShows) {
   const Plan plan = smallPlan({.exportTo = "model"});
   const auto withoutComments = [](const std::string &text) {
@@ -142,7 +144,11 @@ TEST(PlanText, EveryFieldShows) {
       if (other == plan)
         continue;
       ++different;
-      EXPECT_NE(withoutComments(planText(other)), text) << "part " << part.kind << " byte " << byte;
+      const std::string words = planText(other);
+      EXPECT_NE(withoutComments(words), text) << "part " << part.kind << " byte " << byte;
+      const StatusOr<Plan> again = parsePlanText(words);
+      EXPECT_TRUE(again.ok() && *again == other)
+          << "part " << part.kind << " byte " << byte << ' ' << again.status().message();
       EXPECT_NE(planJson(other), json) << "part " << part.kind << " byte " << byte;
     }
   EXPECT_GT(different, 500u);
