@@ -1,7 +1,6 @@
 #include "compiler/View/Summary.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -64,21 +63,7 @@ void appendTable(const Plan &plan, std::string &text) {
       text += fmt::format("  … {} more\n", ranks - kMostRows);
 }
 
-std::uint64_t largestDigits(double value) { return value < 10 ? 2 : value < 100 ? 1 : 0; }
-
 } // namespace
-
-std::string bytesInWords(std::uint64_t bytes) {
-  constexpr const char *kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit)
-    value /= 1024;
-  if (unit == 0)
-    return fmt::format("{} B", bytes);
-  const double scale = std::pow(10, static_cast<double>(largestDigits(value)));
-  return fmt::format("{} {}", std::ceil(value * scale) / scale, kUnits[unit]);
-}
 
 std::string planSummary(const Plan &plan, std::span<const std::string_view> proved) {
   const DataSettings &data = plan.data;

@@ -1,0 +1,17 @@
+// Memory: where the bytes of each rank go, and at which action most of them are needed.
+#pragma once
+
+#include <string>
+
+#include "runtime/Plan/Plan.h"
+
+namespace vime {
+
+/// A table for each rank and tier, largest part first; ranks that share program and layout have
+/// one. The plan has been read, so its indices are in range.
+std::string planMemory(const plan::Plan &plan);
+
+/// The same, rank by rank, as one JSON object.
+std::string memoryJson(const plan::Plan &plan);
+
+} // namespace vime
