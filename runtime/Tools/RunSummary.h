@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/Exec/RunObserver.h"
@@ -46,5 +47,11 @@ struct RunSummary {
 
 std::string textOf(const RunSummary &summary);
 std::string jsonOf(const RunSummary &summary);
+
+/// The same while it goes on, a JSON object a line each: `{"event": "start", …}`, `step` and
+/// `export`. A step says what it says in `jsonOf`, too.
+std::string startLine(const RunSummary &summary, std::string_view planId);
+std::string stepLine(const StepSummary &step);
+std::string exportLine(const std::string &directory);
 
 } // namespace vime
