@@ -77,6 +77,14 @@ bool isRequired(const FieldSpec &field) {
   return field.path == "models";
 }
 
+// A value as an editor writes it: numbers and lists are none of them text.
+Json literal(const FieldSpec &field, std::string_view text) {
+  const bool isText = field.type == FieldType::Word || field.type == FieldType::Name ||
+                      field.type == FieldType::Path;
+  Json value = isText ? Json(text) : Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return value.is_discarded() ? Json(text) : value;
+}
+
 Json schemaOf(std::string_view section) {
   Json properties = Json::object(), required = Json::array();
   Json json = {{"type", "object"}};
@@ -87,9 +95,9 @@ Json schemaOf(std::string_view section) {
     Json value = field.type == FieldType::Section ? schemaOf(field.path) : typeOf(field);
     value["description"] = field.sentence;
     if (!field.fallback.empty())
-      value["default"] = field.fallback;
+      value["default"] = literal(field, field.fallback);
     if (field.type != FieldType::Section)
-      value["examples"] = Json::array({exampleValueOf(field)});
+      value["examples"] = Json::array({literal(field, exampleValueOf(field))});
     if (field.key() == "*")
       json["additionalProperties"] = value;
     else

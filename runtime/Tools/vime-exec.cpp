@@ -238,7 +238,7 @@ int main(int count, char **values) {
   try {
     return vime::mainOf(count, values);
   } catch (const std::exception &error) { // of the standard library: memory, threads
-    std::fprintf(stderr, "internal error: %s\n", error.what());
+    std::fprintf(stderr, "error: internal error: %s\n", error.what());
     return vime::Status(vime::StatusCode::Internal, "").exitCode();
   }
 }

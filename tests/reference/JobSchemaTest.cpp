@@ -81,6 +81,23 @@ TEST(JobSchema, HasEveryField) {
   }
 }
 
+// What an editor fills in is legal.
+void expectLegalExamples(const json &schema, const std::string &path) {
+  for (const char *keyword : {"examples", "default"})
+    if (schema.contains(keyword))
+      for (const json &value : schema[keyword].is_array() && keyword[0] == 'e'
+                                   ? schema[keyword]
+                                   : json::array({schema[keyword]}))
+        EXPECT_EQ(problemOf(schema, value, path), "") << value;
+  const json properties = schema.value("properties", json::object());
+  for (const auto &[key, inner] : properties.items())
+    expectLegalExamples(inner, path + '.' + key);
+  if (const json rest = schema.value("additionalProperties", json(false)); rest.is_object())
+    expectLegalExamples(rest, path + ".NAME");
+}
+
+TEST(JobSchema, ExamplesAndDefaultsAreLegal) { expectLegalExamples(schema(), "job"); }
+
 TEST(JobReference, IsInTheDocument) {
   const std::string page = textOf(VIME_DOCS "/job.md");
   const std::string begin = "<!-- vimec schema --format=markdown -->\n";
