@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/Base/Nearest.h"
 #include "compiler/Frontend/Draft.h"
 #include "compiler/Frontend/Rules.h"
+#include "runtime/Base/Nearest.h"
 #include "schedules/Registry.h"
 
 namespace vime {
@@ -150,8 +150,7 @@ void checkMicrobatchTokens(Draft &draft) {
 void checkStepTokens(Draft &draft) {
   const Job &job = draft.job;
   const std::uint64_t microbatches = job.pipeline.microbatches.value;
-  const std::uint64_t tokens =
-      std::uint64_t{job.pipeline.samples.value} * job.data.sequence.value;
+  const std::uint64_t tokens = std::uint64_t{job.pipeline.samples.value} * job.data.sequence.value;
   if (!draft.areKnown({"pipeline.microbatches", "pipeline.microbatch", "data.sequence"}) ||
       tokens > kMostTokens || microbatches * tokens <= kMostStepTokens)
     return;

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "runtime/Base/Nearest.h"
 #include "compiler/Diagnostics/Utf8.h"
 #include "compiler/Frontend/FieldTable.h"
 #include "compiler/Frontend/Numbers.h"
+#include "runtime/Base/Nearest.h"
 
 namespace vime {
 

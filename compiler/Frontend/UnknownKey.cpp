@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/Base/Nearest.h"
 #include "compiler/Frontend/FieldTable.h"
+#include "runtime/Base/Nearest.h"
 
 namespace vime {
 
