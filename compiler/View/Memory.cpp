@@ -1,5 +1,7 @@
 #include "compiler/View/Memory.h"
 
+#include <map>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -15,21 +17,17 @@ using namespace plan;
 using verify::MemoryPart;
 using verify::TierMemory;
 
-bool isAlike(const verify::RankView &one, const verify::RankView &other) {
-  return one.program == other.program && one.layout == other.layout;
-}
-
-/// The ranks that have what this one has, if it is the first of them; else nothing.
-std::vector<std::uint32_t> ranksLike(const verify::ActionTable &table,
-                                     const verify::RankView &rank) {
-  std::vector<std::uint32_t> ranks;
-  for (const verify::RankView &other : table.ranks())
-    if (isAlike(rank, other)) {
-      if (other.rank < rank.rank)
-        return {};
-      ranks.push_back(other.rank);
-    }
-  return ranks;
+/// Ranks that share program and layout, the first of them in front; ascending by it.
+std::vector<std::vector<const verify::RankView *>> alikeRanks(const verify::ActionTable &table) {
+  std::vector<std::vector<const verify::RankView *>> lists;
+  std::map<std::pair<const Program *, const Layout *>, std::size_t> places;
+  for (const verify::RankView &rank : table.ranks()) {
+    const auto [place, isNew] = places.emplace(std::pair(rank.program, rank.layout), lists.size());
+    if (isNew)
+      lists.emplace_back();
+    lists[place->second].push_back(&rank);
+  }
+  return lists;
 }
 
 void appendTier(const Plan &plan, std::uint32_t rank, const TierMemory &memory, std::string &text) {
@@ -72,28 +70,29 @@ nlohmann::ordered_json jsonOf(const Plan &plan, std::uint32_t rank, const TierMe
 std::string planMemory(const Plan &plan) {
   const verify::ActionTable table(plan);
   std::string text;
-  for (const verify::RankView &rank : table.ranks()) {
-    const std::vector<std::uint32_t> alike = ranksLike(table, rank);
-    if (alike.empty())
-      continue;
-    text += fmt::format("rank {}{}\n", rank.rank,
-                        alike.size() == 1 ? "" : fmt::format(" and {} like it", alike.size() - 1));
-    for (const TierMemory &memory : liveSetOf(table, rank))
-      appendTier(plan, rank.rank, memory, text);
+  for (const auto &ranks : alikeRanks(table)) {
+    const std::uint32_t rank = ranks.front()->rank;
+    text += fmt::format("rank {}{}\n", rank,
+                        ranks.size() == 1 ? "" : fmt::format(" and {} like it", ranks.size() - 1));
+    for (const TierMemory &memory : liveSetOf(table, *ranks.front()))
+      appendTier(plan, rank, memory, text);
   }
   return text;
 }
 
 std::string memoryJson(const Plan &plan) {
   const verify::ActionTable table(plan);
-  nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
-  for (const verify::RankView &rank : table.ranks()) {
-    nlohmann::ordered_json tiers = nlohmann::ordered_json::array();
-    for (const TierMemory &memory : liveSetOf(table, rank))
-      tiers.push_back(jsonOf(plan, rank.rank, memory));
-    ranks.push_back({{"rank", rank.rank}, {"tiers", tiers}});
+  nlohmann::ordered_json lists = nlohmann::ordered_json::array();
+  for (const auto &ranks : alikeRanks(table)) {
+    nlohmann::ordered_json numbers = nlohmann::ordered_json::array(),
+                           tiers = nlohmann::ordered_json::array();
+    for (const verify::RankView *rank : ranks)
+      numbers.push_back(rank->rank);
+    for (const TierMemory &memory : liveSetOf(table, *ranks.front()))
+      tiers.push_back(jsonOf(plan, ranks.front()->rank, memory));
+    lists.push_back({{"ranks", numbers}, {"tiers", tiers}});
   }
-  return nlohmann::ordered_json{{"format", "vime-memory"}, {"format_version", 1}, {"ranks", ranks}}
+  return nlohmann::ordered_json{{"format", "vime-memory"}, {"format_version", 1}, {"alike", lists}}
       .dump(2);
 }
 

@@ -11,7 +11,7 @@ namespace vime {
 /// one. The plan has been read, so its indices are in range.
 std::string planMemory(const plan::Plan &plan);
 
-/// The same, rank by rank, as one JSON object.
+/// The same as one JSON object.
 std::string memoryJson(const plan::Plan &plan);
 
 } // namespace vime

@@ -65,8 +65,9 @@ TEST(PlanMemory, RanksThatShareAProgramAndALayoutHaveOneTable) {
 
 TEST(PlanMemory, Json) {
   const auto json = nlohmann::json::parse(memoryJson(smallPlan()));
-  EXPECT_EQ(json["ranks"].size(), 2u);
-  const auto &tier = json["ranks"][1]["tiers"][0];
+  EXPECT_EQ(json["alike"].size(), 2u);
+  EXPECT_EQ(json["alike"][1]["ranks"], nlohmann::json::array({1}));
+  const auto &tier = json["alike"][1]["tiers"][0];
   EXPECT_EQ(tier["tier"], "device");
   EXPECT_EQ(tier["arena_bytes"], 2112);
   EXPECT_EQ(tier["parts"][0]["name"], "input of stage 1");
