@@ -61,7 +61,8 @@ struct Product {
   std::int64_t depth;
   Factor a;
   Factor b;
-  ConstMatrix residual = kNoMatrix; // none, or any matrix, `result` itself included (accumulate)
+  /// None, or any matrix, `result` itself included (accumulate); of stride 0: one row for all.
+  ConstMatrix residual = kNoMatrix;
   Matrix result;
 };
 
@@ -147,6 +148,11 @@ public:
   virtual void rmsNormBackward(const RmsNorm &norm, ConstMatrix x, const void *weight,
                                const void *reciprocal, ConstMatrix dy, ConstMatrix residual,
                                Matrix dx, void *dWeight) const = 0;
+
+  /// sums[width] = sum of the rows of x over ascending tokens, from 0; added to what is there when
+  /// `accumulate`.
+  virtual void columnSums(std::int64_t tokens, std::int64_t width, ConstMatrix x, bool accumulate,
+                          void *sums) const = 0;
 
   /// gateUp[tokens, 2 ffn] holds gate, then up. s[tokens, ffn] = silu(gate) · up
   virtual void swigluForward(std::int64_t tokens, std::int64_t ffn, ConstMatrix gateUp,

@@ -50,24 +50,55 @@ std::string unitTimeText(const UnitTimes &times) {
          ", \"peak_live\": " + numberList(times.peakLive) + "}";
 }
 
+class Object {
+public:
+  void add(std::string_view key, const std::string &value) {
+    text += (text.empty() ? "{\n  " : ",\n  ") + quoted(key) + ": " + value;
+  }
+  std::string close() const { return text + "\n}\n"; }
+
+private:
+  std::string text;
+};
+
+// The name of a file may hold anything.
+std::string escaped(std::string_view name) {
+  std::string text;
+  for (const char c : name)
+    if (c == '"' || c == '\\')
+      text += {'\\', c};
+    else
+      text += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+  return text;
+}
+
 } // namespace
 
 std::string toJson(const Order &order, ScheduleShape shape, const Schedule &schedule) {
-  std::string json;
-  const auto add = [&](std::string_view key, const std::string &value) {
-    json += (json.empty() ? "{\n  " : ",\n  ") + quoted(key) + ": " + value;
-  };
-  add("name", quoted(order.name));
-  add("ranks", std::to_string(shape.ranks));
-  add("microbatches", std::to_string(shape.microbatches));
-  add("chunks", std::to_string(shape.chunks));
-  add("placement", numberList(schedule.placement));
-  add("rows", rowsText(schedule));
-  add("unit_time", unitTimeText(simulate(schedule)));
-  add("bubble", quoted(order.bubble));
-  add("peak", quoted(order.peak));
-  add("source", quoted(order.source));
-  return json + "\n}\n";
+  Object json;
+  json.add("name", quoted(order.name));
+  json.add("ranks", std::to_string(shape.ranks));
+  json.add("microbatches", std::to_string(shape.microbatches));
+  json.add("chunks", std::to_string(shape.chunks));
+  json.add("placement", numberList(schedule.placement));
+  json.add("rows", rowsText(schedule));
+  json.add("unit_time", unitTimeText(simulate(schedule)));
+  json.add("bubble", quoted(order.bubble));
+  json.add("peak", quoted(order.peak));
+  json.add("source", quoted(order.source));
+  return json.close();
+}
+
+std::string toJson(std::string_view file, const OrderTable &table) {
+  const Schedule schedule = table.schedule();
+  Object json;
+  json.add("file", quoted(escaped(file)));
+  json.add("ranks", std::to_string(schedule.rows.size()));
+  json.add("microbatches", std::to_string(table.microbatches()));
+  json.add("placement", numberList(schedule.placement));
+  json.add("rows", rowsText(schedule));
+  json.add("unit_time", unitTimeText(simulate(schedule)));
+  return json.close();
 }
 
 } // namespace vime

@@ -1,6 +1,7 @@
 // An order as JSON, for tools: its numbers, rows, and what unit time says of it.
 #pragma once
 
+#include "schedules/OrderTable.h"
 #include "schedules/Registry.h"
 
 #include <string>
@@ -11,5 +12,8 @@ namespace vime {
 /// in a fixed order, `null` for an idle slot, one row per line. `schedule` is what `order` built
 /// for `shape`.
 std::string toJson(const Order &order, ScheduleShape shape, const Schedule &schedule);
+
+/// The same of a table, with `file` for the name; it is UTF-8.
+std::string toJson(std::string_view file, const OrderTable &table);
 
 } // namespace vime

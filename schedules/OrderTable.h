@@ -70,12 +70,18 @@ struct OrderTable {
   /// One more than the largest number named.
   int stages() const;
   int microbatches() const;
-  /// Tasks and idle slots alone. Each stage is on the rank where it first stands, -1 if it stands nowhere.
+  /// Tasks and idle slots alone. Each stage is on the rank where it first stands, -1 if it stands
+  /// nowhere.
   Schedule schedule() const;
 };
 
 /// As the table writes it: `2SEND_F0`; of tasks as today's PyTorch does; "" of an idle slot.
 std::string toText(const TableEntry &entry);
+
+inline constexpr std::string_view kTableEnding = ".csv";
+
+/// Orders are named by words, tables by paths.
+constexpr bool namesTable(std::string_view schedule) { return schedule.ends_with(kTableEnding); }
 
 /// All of the table, or every cell that cannot be read (at most 50).
 std::variant<OrderTable, std::vector<TableProblem>> readTable(std::string_view text);

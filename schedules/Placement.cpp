@@ -1,6 +1,8 @@
 // Placements: which rank holds which stage.
 #include "schedules/Placement.h"
 
+#include <string_view>
+
 namespace vime {
 
 Placement linearPlacement(ScheduleShape shape) {
@@ -22,6 +24,34 @@ Placement veePlacement(ScheduleShape shape) {
     placement[static_cast<std::size_t>(stage)] = goesUp ? along : shape.ranks - 1 - along;
   }
   return placement;
+}
+
+std::variant<Schedule, std::string> movedTo(Schedule order, const Placement &placement) {
+  const int ranks = static_cast<int>(order.rows.size());
+  std::vector<int> renamed(order.rows.size(), -1), first(order.rows.size(), -1);
+  const auto apart = [](int stage, int other, std::string_view what) {
+    return "stages " + std::to_string(other) + " and " + std::to_string(stage) + std::string(what);
+  };
+  for (int stage = 0; stage < static_cast<int>(placement.size()); ++stage) {
+    const int to = placement[static_cast<std::size_t>(stage)];
+    if (to < 0 || to >= ranks)
+      return "stage " + std::to_string(stage) + " cannot be on rank " + std::to_string(to) +
+             ": there are " + std::to_string(ranks) + " ranks";
+    const auto from = static_cast<std::size_t>(order.placement[static_cast<std::size_t>(stage)]);
+    if (renamed[from] >= 0 && renamed[from] != to)
+      return apart(stage, first[from], " share a rank in this schedule, not in the placement");
+    if (renamed[from] < 0) {
+      for (std::size_t other = 0; other < renamed.size(); ++other)
+        if (renamed[other] == to)
+          return apart(stage, first[other], " share a rank in the placement, not in this schedule");
+      renamed[from] = to;
+      first[from] = stage;
+    }
+  }
+  std::vector<std::vector<Task>> rows(order.rows.size());
+  for (std::size_t rank = 0; rank < order.rows.size(); ++rank)
+    rows[static_cast<std::size_t>(renamed[rank])] = std::move(order.rows[rank]);
+  return Schedule{placement, std::move(rows)};
 }
 
 std::vector<int> stagesOf(const Placement &placement, int rank) {

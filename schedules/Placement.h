@@ -5,6 +5,9 @@
 
 #include "schedules/Schedule.h"
 
+#include <string>
+#include <variant>
+
 namespace vime {
 
 /// Stage s on rank s. One stage per rank; `chunks` is not looked at.
@@ -16,6 +19,10 @@ Placement loopPlacement(ScheduleShape shape);
 /// Up the ranks and back: stage s and stage 2 * ranks - 1 - s on the same rank, for any even number
 /// of ways. The rank of a turn holds two neighbouring stages.
 Placement veePlacement(ScheduleShape shape);
+
+/// The order with its ranks renamed so that every stage is on the rank that `placement` says, or
+/// why that cannot be: stages that share a rank stay together, and no two ranks become one.
+std::variant<Schedule, std::string> movedTo(Schedule order, const Placement &placement);
 
 /// The stages of one rank, in ascending order; the c-th of them is the rank's chunk c.
 std::vector<int> stagesOf(const Placement &placement, int rank);

@@ -64,7 +64,8 @@ constexpr std::array kOrders{
           .peak = "min(p, m) microbatches",
           .source = "Qi et al. 2023"},
     Order{.name = "zb-v",
-          .summary = "two stages per rank, down the ranks and back: the bubble of one short forward",
+          .summary =
+              "two stages per rank, down the ranks and back: the bubble of one short forward",
           .placement = "vee",
           .chunks = {.least = 2, .most = 2, .usual = 2},
           .build = zeroBubbleV,

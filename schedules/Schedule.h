@@ -3,8 +3,8 @@
 //   Schedule order = oneFOneB({.ranks = 4, .microbatches = 8});
 //   order.rows[0]  // 0F0 0F1 0F2 0F3 0B0 0F4 0B1 ...
 //
-// Plain data: an order knows nothing of time, memory or transfers. Whether it is legal, how long it takes and what it
-// must send is decided by others.
+// Plain data: an order knows nothing of time, memory or transfers. Whether it is legal, how long it
+// takes and what it must send is decided by others.
 #pragma once
 
 #include <cstdint>

@@ -96,9 +96,8 @@ std::variant<Cell::Part, TableProblem> readAction(std::string_view action) {
     return problem(action, " names a stage beyond " + std::to_string(kMaxRanks * kMaxChunks - 1));
   if (microbatch >= kMaxMicrobatches)
     return problem(action, " names a microbatch beyond " + std::to_string(kMaxMicrobatches - 1));
-  return Cell::Part{
-      {word->kind, *stage, microbatch, {1, 1, static_cast<int>(action.size())}},
-      word->isWhole};
+  return Cell::Part{{word->kind, *stage, microbatch, {1, 1, static_cast<int>(action.size())}},
+                    word->isWhole};
 }
 
 // A part of a pair, at its column of the cell.
@@ -112,7 +111,8 @@ std::variant<Cell, TableProblem> readPair(std::string_view cell) {
     return problem(cell, " is no pair", "a pair is written `(2F1;3B0)OVERLAP_F_B`");
   Cell pair;
   const std::size_t end = cell.size() - kOverlap.size();
-  for (const auto &[begin, stop] : {std::pair(std::size_t{1}, middle), std::pair(middle + 1, end)}) {
+  for (const auto &[begin, stop] :
+       {std::pair(std::size_t{1}, middle), std::pair(middle + 1, end)}) {
     auto part = readAction(cell.substr(begin, stop - begin));
     if (auto *wrong = std::get_if<TableProblem>(&part)) {
       shift(wrong->place, begin);

@@ -10,7 +10,7 @@ namespace vime {
 /// Kinds as the cell writes them: `Backward` for B and for BW, which were different things once.
 struct Cell {
   struct Part {
-    TableEntry entry; // columns count from the cell's first character
+    TableEntry entry;     // columns count from the cell's first character
     bool isWhole = false; // BW: a whole backward in any dialect
   };
   std::vector<Part> parts; // none: an idle slot

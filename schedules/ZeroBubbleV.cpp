@@ -1,9 +1,9 @@
-// ZB-V: a rank holds two stages, one on the way down and one on the way back up, so that the turn is
-// on the last rank and the loss on the first. A microbatch comes back to where it started after one
-// round, and input and weight gradients fill the slots of a backward one by one: with F = I = W a
-// rank idles only until its first task, and keeps as many activations alive as under 1F1B.
-// Source: Qi et al. 2024, Pipeline Parallelism with Controllable Memory; idle slots as PyTorch draws
-// them.
+// ZB-V: a rank holds two stages, one on the way down and one on the way back up, so that the turn
+// is on the last rank and the loss on the first. A microbatch comes back to where it started after
+// one round, and input and weight gradients fill the slots of a backward one by one: with F = I = W
+// a rank idles only until its first task, and keeps as many activations alive as under 1F1B.
+// Source: Qi et al. 2024, Pipeline Parallelism with Controllable Memory; idle slots as PyTorch
+// draws them.
 #include "schedules/Orders.h"
 #include "schedules/Placement.h"
 #include "schedules/RowBuilder.h"

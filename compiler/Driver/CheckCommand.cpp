@@ -13,7 +13,8 @@ int runCheck(const JobArguments &arguments, const OutputOptions &output) {
   SourceCache sources;
   sources.add(arguments.file, *text);
   Findings findings;
-  const std::optional<Job> job = readJob(*text, arguments.file, findings, arguments.settings);
+  const std::optional<Job> job =
+      readJob(*text, arguments.file, findings, arguments.settings, &sources);
   if (job)
     readTextFacts(*job, findings);
   if (findings.any() || output.json)

@@ -16,9 +16,11 @@ examples:
   vimec check job.yaml                          say what is wrong with a job, all of it
   vimec job.yaml -o plan.bin --set run.steps=4  with another value than the file's
   vimec explain pipeline.schedule               a field, a code such as J0012, or the values of job.yaml
+  vimec explain /tmp/vime-records-4WvVdQ        which rank of a failed run was first, and why
   vimec order interleaved --ranks 4 --microbatches 8 --chunks 2
   vimec show plan.bin --format=grid
   vimec verify plan.bin
+  vimec verify order.csv                        judge an order in PyTorch's notation
   vimec job.yaml --stop-after=comm              print the IR after a phase (job, order, comm, memory, plan)
 
 exit codes: 0 ok, 1 input invalid, 2 usage, 3 file, 4 plan not acceptable, 70 internal error

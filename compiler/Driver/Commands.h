@@ -34,11 +34,15 @@ int runCheck(const JobArguments &job, const OutputOptions &output);
 struct ExplainArguments {
   std::vector<std::string> subjects;
   std::vector<std::string> settings; // of jobs among them
+  std::string plan;                  // of flight records; empty: the one that they name
 };
 int runExplain(const ExplainArguments &arguments, const OutputOptions &output);
 
-/// vimec verify PLAN.bin
-int runVerify(const std::string &plan, const OutputOptions &output);
+/// vimec verify PLAN.bin, or the table of an order: what it is told by the file's name or
+/// beginning.
+int runVerify(const std::string &path, const OutputOptions &output);
+bool holdsTable(const std::string &path);
+int runVerifyOrder(const std::string &path, const OutputOptions &output);
 
 /// vimec show PLAN.bin [--format=summary|text|grid|csv] [--memory]
 struct ShowArguments {
@@ -57,11 +61,10 @@ struct AssembleArguments {
 int runAssemble(const AssembleArguments &arguments, const OutputOptions &output);
 
 /// vimec order NAME --ranks N --microbatches M [--chunks V] [--format=grid|rows|csv]
+/// vimec order TABLE.csv [--format=grid|rows|csv]
 struct OrderArguments {
   std::string name;
-  int ranks = 0;
-  int microbatches = 0;
-  std::optional<int> chunks;
+  std::optional<int> ranks, microbatches, chunks; // a table says them itself
   std::string format = "grid";
 };
 int runOrder(const OrderArguments &arguments, const OutputOptions &output);

@@ -136,7 +136,7 @@ int runCompile(const CompileArguments &arguments, const OutputOptions &output) {
   sources.add(arguments.job.file, *text);
   Findings findings;
   const std::optional<Job> job =
-      readJob(*text, arguments.job.file, findings, arguments.job.settings);
+      readJob(*text, arguments.job.file, findings, arguments.job.settings, &sources);
   if (!job)
     return reportFindings(findings, sources, output);
   const std::optional<TextFacts> facts = readTextFacts(*job, findings);

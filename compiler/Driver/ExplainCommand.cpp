@@ -1,10 +1,12 @@
 // vimec explain: tells by what an argument is what is to be said about it.
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <iostream>
 
 #include "compiler/Driver/Commands.h"
 #include "compiler/Driver/ExplainJob.h"
+#include "compiler/Driver/ExplainRecords.h"
 #include "compiler/Reference/CodePage.h"
 #include "compiler/Reference/FieldPage.h"
 
@@ -35,7 +37,8 @@ int unknownSubject(const std::string &subject, const OutputOptions &output) {
       Status(StatusCode::InvalidInput, "`" + subject + "` is no field, no code and no file"),
       output,
       near ? "did you mean the field `" + *near + "`?"
-           : "a field such as `pipeline.schedule`, a code such as `J0012`, or a job");
+           : "a field such as `pipeline.schedule`, a code such as `J0012`, a job, or flight "
+             "records");
 }
 
 int explainOne(const std::string &subject, const ExplainArguments &arguments,
@@ -56,6 +59,12 @@ int explainOne(const std::string &subject, const ExplainArguments &arguments,
 } // namespace
 
 int runExplain(const ExplainArguments &arguments, const OutputOptions &output) {
+  // Records of one run are one thing, in however many files.
+  const std::vector<std::string> &all = arguments.subjects;
+  if (std::all_of(all.begin(), all.end(), isRecord))
+    return explainRecords(all, arguments.plan, output);
+  if (!arguments.plan.empty())
+    return reportFailure(Status(StatusCode::Usage, "`--plan` is for flight records"), output);
   int code = 0;
   for (const std::string &subject : arguments.subjects) {
     if (&subject != &arguments.subjects.front() && !output.json)

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
+
+#include "runtime/Base/AtomicFile.h"
 
 namespace vime {
 
@@ -76,17 +77,6 @@ StatusOr<std::string> readText(std::istream &stream, const std::string &path) {
   return text;
 }
 
-// Where the bytes are to lie: behind links, so that a link stays one.
-std::filesystem::path resolved(const std::string &path) {
-  std::error_code error;
-  const std::filesystem::path real = std::filesystem::canonical(path, error);
-  return error ? std::filesystem::path(path) : real;
-}
-
-Status cannotWrite(const std::string &path) {
-  return Status(StatusCode::File, "cannot write `" + path + "`: " + std::strerror(errno));
-}
-
 } // namespace
 
 StatusOr<std::string> readFile(const std::string &path) {
@@ -114,22 +104,7 @@ Status writeText(const std::string &path, const std::string &text) {
     std::cout << text << std::flush;
     return Status(); // else it throws: see `guarded`
   }
-  std::error_code error;
-  const std::filesystem::path target = resolved(path);
-  if (std::filesystem::exists(target, error) && !std::filesystem::is_regular_file(target, error)) {
-    std::ofstream device(target, std::ios::binary); // a device or pipe takes the bytes as they come
-    device << text << std::flush;
-    return device ? Status() : cannotWrite(path);
-  }
-  const std::string temporary = target.string() + ".tmp" + std::to_string(getpid());
-  std::ofstream file(temporary, std::ios::binary);
-  file << text << std::flush;
-  Status written;
-  if (!file || std::rename(temporary.c_str(), target.c_str()) != 0)
-    written = cannotWrite(path);
-  if (!written.ok())
-    std::remove(temporary.c_str());
-  return written;
+  return writeFileAtomically(path, text);
 }
 
 std::string counted(std::uint64_t count, std::string_view thing) {

@@ -46,12 +46,17 @@ void addCheck(CLI::App &app, Invocation &invocation) {
 void addExplain(CLI::App &app, Invocation &invocation) {
   auto explain = std::make_shared<ExplainArguments>();
   CLI::App *verb = app.add_subcommand(
-      "explain", "say what a field or a code means, or where each value of a job comes from");
+      "explain", "say what a field or a code means, where each value of a job comes from, or how a "
+                 "run failed");
   verb->add_option("subject", explain->subjects,
-                   "a field such as pipeline.schedule, a code such as J0012, or a job")
+                   "a field such as pipeline.schedule, a code such as J0012, a job, or the folder "
+                   "or files of a run's flight records")
       ->required()
-      ->type_name("FIELD|CODE|JOB.yaml");
+      ->type_name("FIELD|CODE|JOB.yaml|RECORDS");
   takesSettings(*verb, explain->settings);
+  verb->add_option("--plan", explain->plan,
+                   "plan of the flight records, where it is no longer where they say")
+      ->type_name("PLAN.bin");
   takesJson(*verb, invocation);
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runExplain(*explain, invocation.output); };
@@ -60,8 +65,12 @@ void addExplain(CLI::App &app, Invocation &invocation) {
 
 void addVerify(CLI::App &app, Invocation &invocation) {
   auto plan = std::make_shared<std::string>();
-  CLI::App *verb = app.add_subcommand("verify", "prove a plan safe, or show why it is not");
-  verb->add_option("plan", *plan, "plan to judge")->required()->type_name("PLAN.bin");
+  CLI::App *verb =
+      app.add_subcommand("verify", "prove a plan safe or an order legal, or show why it is not");
+  verb->add_option("plan", *plan,
+                   "plan to judge, or the table of an order; -: a table from standard input")
+      ->required()
+      ->type_name("PLAN.bin|TABLE.csv");
   takesJson(*verb, invocation);
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runVerify(*plan, invocation.output); };
@@ -110,10 +119,12 @@ void addOrder(CLI::App &app, Invocation &invocation) {
   auto order = std::make_shared<OrderArguments>();
   CLI::App *verb = app.add_subcommand("order", "print a pipeline order without a job");
   verb->footer("\norders:\n" + orderTable());
-  verb->add_option("name", order->name, "one of the orders below")->required()->type_name("ORDER");
-  takesCount(verb->add_option("--ranks", order->ranks, "ranks of the pipeline"))->required();
-  takesCount(verb->add_option("--microbatches", order->microbatches, "microbatches of a step"))
-      ->required();
+  verb->add_option("name", order->name, "one of the orders below, or a table, ending in .csv")
+      ->required()
+      ->type_name("ORDER|TABLE.csv");
+  takesCount(verb->add_option("--ranks", order->ranks, "ranks of the pipeline; not of a table"));
+  takesCount(verb->add_option("--microbatches", order->microbatches,
+                              "microbatches of a step; not of a table"));
   takesCount(verb->add_option("--chunks", order->chunks,
                               "stages per rank (default: what the order needs)"));
   invocation.textFormats.push_back(

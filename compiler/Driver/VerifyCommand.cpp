@@ -7,6 +7,8 @@
 namespace vime {
 
 int runVerify(const std::string &path, const OutputOptions &output) {
+  if (holdsTable(path))
+    return runVerifyOrder(path, output);
   const StatusOr<plan::Plan> plan = plan::readPlan(path);
   if (!plan.ok())
     return reportFailure(plan.status(), output);

@@ -14,6 +14,7 @@ namespace vime {
 inline void assign(std::string &to, const Value &value) { to = std::get<std::string>(value); }
 inline void assign(double &to, const Value &value) { to = std::get<double>(value); }
 inline void assign(std::uint64_t &to, const Value &value) { to = std::get<std::uint64_t>(value); }
+inline void assign(CountList &to, const Value &value) { to = std::get<CountList>(value); }
 // The field's range has been checked.
 inline void assign(std::uint32_t &to, const Value &value) {
   to = static_cast<std::uint32_t>(std::get<std::uint64_t>(value));
@@ -21,10 +22,13 @@ inline void assign(std::uint32_t &to, const Value &value) {
 
 // Unknown words have been refused.
 inline void assign(ModelFamily &to, const Value &value) {
-  for (const ModelFamily family : {ModelFamily::Llama, ModelFamily::Null, ModelFamily::Sleep})
+  for (const ModelFamily family : {ModelFamily::Llama, ModelFamily::Null, ModelFamily::Sleep,
+                                   ModelFamily::Qwen2, ModelFamily::Qwen3})
     if (nameOf(family) == std::get<std::string>(value))
       to = family;
 }
+
+inline void assign(bool &to, const Value &value) { to = std::get<std::string>(value) == "true"; }
 
 inline void assign(DataType &to, const Value &value) {
   for (const DataType type : {DataType::Float32, DataType::Float64, DataType::BFloat16})
@@ -35,6 +39,8 @@ inline void assign(DataType &to, const Value &value) {
 template <typename T> Value valueOf(const T &member) {
   if constexpr (std::is_enum_v<T>)
     return std::string(nameOf(member));
+  else if constexpr (std::is_same_v<T, bool>)
+    return std::string(member ? "true" : "false");
   else if constexpr (std::is_integral_v<T>)
     return std::uint64_t{member};
   else

@@ -10,9 +10,9 @@ namespace vime {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> kKeysOfCheckpoint = {
-    "family",     "layers", "hidden", "heads",      "kv_heads",
-    "head_width", "ffn",    "vocab",  "rope_theta", "norm_epsilon"};
+constexpr std::array<std::string_view, 11> kKeysOfCheckpoint = {
+    "family", "layers", "hidden",     "heads",        "kv_heads", "head_width",
+    "ffn",    "vocab",  "rope_theta", "norm_epsilon", "tied"};
 
 class CheckpointReader {
 public:

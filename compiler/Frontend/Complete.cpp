@@ -45,8 +45,7 @@ private:
   }
 
   bool hasField(const Job::NamedModel &model, const FieldSpec &field) const {
-    return draft.isKnown("models." + model.name + ".family") &&
-           (field.family.empty() || draft.isFamily(model, field.family));
+    return draft.hasField(model, field);
   }
 
   void fill(const FieldSpec &field, const std::string &path) {
@@ -77,6 +76,8 @@ private:
                  : std::nullopt;
     if (path == "pipeline.chunks")
       return usualChunks();
+    if (path == "pipeline.schedule_hash")
+      return from(std::string(), {"pipeline.schedule"}); // of no table
     if (path == "pipeline.memory_limit")
       return from(draft.job.cluster.memory.value, {"cluster.memory"});
     const std::string model(sectionOf(path));

@@ -15,6 +15,11 @@ Finding &Draft::error(JobCode code, std::string message, SourceSpan span, std::s
       .at(std::move(span), std::move(label));
 }
 
+void Draft::adopt(const Findings &found) {
+  for (const Finding &finding : found.all())
+    findings.all().push_back(finding);
+}
+
 SourceSpan Draft::keySpan(std::string_view path) const {
   while (true) {
     if (const auto found = keys.find(std::string(path)); found != keys.end())
@@ -64,8 +69,8 @@ const Job::NamedModel *Draft::model(std::string_view name) const {
   return nullptr;
 }
 
-bool Draft::isFamily(const Job::NamedModel &model, std::string_view family) const {
-  return isKnown("models." + model.name + ".family") && nameOf(model.config.family) == family;
+bool Draft::hasField(const Job::NamedModel &model, const FieldSpec &field) const {
+  return isKnown("models." + model.name + ".family") && field.isOf(nameOf(model.config.family));
 }
 
 } // namespace vime

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "compiler/Diagnostics/Findings.h"
 #include "compiler/Diagnostics/JobCodes.h"
 #include "compiler/Frontend/FieldTable.h"
+#include "schedules/OrderTable.h"
 
 namespace vime {
 
@@ -22,7 +24,12 @@ public:
 
   Job job;
 
+  /// The order's table, once it has been read and judged.
+  std::optional<OrderTable> table;
+
   Finding &error(JobCode code, std::string message, SourceSpan span, std::string label = {});
+  /// What was found in another file than the job's.
+  void adopt(const Findings &found);
 
   /// A key that the file states: a section, or the key of a value.
   void state(const std::string &path, SourceSpan keySpan) {
@@ -57,8 +64,8 @@ public:
 
   Job::NamedModel *model(std::string_view name);
   const Job::NamedModel *model(std::string_view name) const;
-  /// Nothing of the model's family has been found wrong, and it is this one.
-  bool isFamily(const Job::NamedModel &model, std::string_view family) const;
+  /// Nothing of the model's family has been found wrong, and it has this field.
+  bool hasField(const Job::NamedModel &model, const FieldSpec &field) const;
 
 private:
   Findings &findings;

@@ -5,6 +5,16 @@
 
 namespace vime {
 
+bool FieldSpec::isOf(std::string_view modelFamily) const {
+  for (std::string_view rest = family; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    if (rest.substr(0, end) == modelFamily)
+      return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return family.empty();
+}
+
 namespace {
 
 constexpr std::string_view kModels = "models.";

@@ -14,6 +14,8 @@ std::vector<FieldSpec> modelRows();            // ModelFields.cpp
 std::vector<FieldSpec> roleRows();             // PlacementFields.cpp
 std::vector<FieldSpec> pipelineRows();         // TrainingFields.cpp
 std::vector<FieldSpec> dataAndOptimizerRows(); // TrainingFields.cpp
+std::vector<FieldSpec> memoryRows();           // MemoryFields.cpp
+std::vector<FieldSpec> checkpointRows();       // SavingFields.cpp
 std::vector<FieldSpec> runRows();              // TrainingFields.cpp
 std::vector<FieldSpec> laterSections();        // TrainingFields.cpp
 
@@ -21,7 +23,9 @@ inline constexpr double kMostWhole = static_cast<double>(std::numeric_limits<std
 inline constexpr double kMostReal = 1e12;
 
 // A binding of the member `place` of a Job, and of a model's configuration.
-#define IN_JOB(place) bindField<[](auto &job) -> auto & { return job.place; }>()
+#define IN_JOB(place)                                                                              \
+  bindField < [](auto &job) -> auto & { return job.place; }                                        \
+  > ()
 #define IN_MODEL(member) bindModel<&ModelConfig::member>()
 
 } // namespace vime

@@ -24,7 +24,8 @@ std::vector<FieldSpec> allRows() {
        .binding = IN_JOB(name)},
   };
   for (auto &&section : {clusterRows(), modelRows(), roleRows(), pipelineRows(),
-                         dataAndOptimizerRows(), runRows(), laterSections()})
+                         dataAndOptimizerRows(), memoryRows(), checkpointRows(), runRows(),
+                         laterSections()})
     rows.insert(rows.end(), section.begin(), section.end());
   return rows;
 }

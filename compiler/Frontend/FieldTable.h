@@ -30,7 +30,8 @@ enum class FieldType : std::uint8_t {
   Name,    // letters, digits, `.`, `_`, `-`
   Path,    // a file or folder
   Ranks,   // `0-3`
-  Pair     // two real numbers in a list
+  Pair,    // two real numbers in a list
+  Counts   // whole numbers in a list: `[3, 2, 2, 1]`
 };
 
 /// How a value gets into a Job and out of it. `model` is the model that a path `models.NAME.…`
@@ -53,14 +54,17 @@ struct FieldSpec {
   std::string_view derivedFrom{}; // in words; set where a missing value is derived
   bool optional = false;          // may be absent from a complete job; then its value is 0 or empty
   std::vector<std::string_view> words{};      // of Word
+  std::string_view fileEnding{};              // of Word: a path with this ending will do as well
   std::vector<std::string_view> laterWords{}; // words and units of values that vime cannot do yet
-  std::string_view family{};                  // only models of this family have it
+  std::string_view family{};                  // only models of these families have it
   std::string_view aliases{};  // the names of Megatron and Hugging Face, separated by spaces
   std::string_view later{};    // what the key asks for, where vime cannot do it yet
   std::string_view phase{};    // the first phase of the compiler that looks at it
   std::string_view sentence{}; // what it says
   Binding binding{};
 
+  /// Whether models of this family have it.
+  bool isOf(std::string_view modelFamily) const;
   bool isLater() const { return !later.empty(); }
   bool hasValue() const { return binding.load != nullptr; }
   std::string_view key() const { return path.substr(path.rfind('.') + 1); }

@@ -16,6 +16,8 @@ constexpr std::array<std::string_view, 3> kOriginNames = {"given", "default", "d
 bool isEmpty(const Value &value) {
   if (const auto *number = std::get_if<std::uint64_t>(&value))
     return *number == 0;
+  if (const auto *list = std::get_if<CountList>(&value))
+    return list->empty();
   const auto *text = std::get_if<std::string>(&value);
   return text && text->empty();
 }
@@ -25,7 +27,7 @@ void addField(const FieldSpec &field, const Job &job, const Job::NamedModel *mod
   const Value value = field.binding.load(job, model);
   if (field.optional && isEmpty(value))
     return;
-  if (!field.family.empty() && field.family != nameOf(model->config.family))
+  if (model && !field.isOf(nameOf(model->config.family)))
     return;
   Origin origin = field.binding.origin(job, model, field.key());
   fields.push_back({.path = model ? "models." + model->name + '.' + std::string(field.key())

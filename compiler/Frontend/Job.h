@@ -60,9 +60,12 @@ struct Job {
   } actor;
 
   struct {
-    Field<std::string> schedule;
+    Field<std::string> schedule; // name of an order, or path of a table (schedules/OrderTable.h)
+    Field<std::string> scheduleHash;                    // of the table's bytes; empty: no table
     Field<std::uint32_t> chunks, microbatches, samples; // samples of a microbatch
-    Field<std::uint64_t> memoryLimit; // bytes per rank that a plan may use; 0: no limit
+    Field<std::vector<std::uint64_t>> layout;    // layers of each stage; empty: as even as possible
+    Field<std::vector<std::uint64_t>> placement; // rank of each stage; empty: as the order has it
+    Field<std::uint64_t> memoryLimit;            // bytes per rank that a plan may use; 0: no limit
   } pipeline;
 
   struct {
@@ -75,6 +78,16 @@ struct Job {
     Field<double> learningRate, beta1, beta2, epsilon, weightDecay;
     Field<double> clip; // largest global norm of the gradients; 0: they are not clipped
   } optimizer;
+
+  struct {
+    Field<std::string> recompute; // `none` or `layer`
+  } memory;
+
+  struct {
+    Field<std::string> directory; // empty: no checkpoints
+    Field<std::uint64_t> every;   // steps
+    Field<std::uint32_t> keep;    // the newest ones; 0: all
+  } checkpoint;
 
   struct {
     Field<std::uint64_t> steps, seed;

@@ -85,52 +85,6 @@ void checkMesh(Draft &draft) {
       .withHelp("write `pp: " + text(job.actor.ranks.value) + "`, or leave it out");
 }
 
-void checkStages(Draft &draft) {
-  const Job &job = draft.job;
-  const Job::NamedModel *model = draft.model(job.actor.model.value);
-  if (!model || !draft.areKnown({"roles.actor.parallel.pp", "pipeline.chunks",
-                                 "models." + model->name + ".layers"}))
-    return;
-  const std::uint64_t ranks = job.actor.pipeline.value, chunks = job.pipeline.chunks.value,
-                      stages = ranks * chunks, layers = model->config.layers;
-  if (stages <= layers)
-    return;
-  const SourceSpan layersAt = draft.origin("models." + model->name + ".layers").span;
-  std::string help = "use at least " + counted(stages, "layer");
-  if (chunks > 1 && layers >= ranks)
-    help += ", or at most " + counted(layers / ranks, "chunk");
-  if (layers >= chunks)
-    help += ", or at most " + counted(layers / chunks, "rank");
-  draft
-      .error(JobCode::TooManyStages,
-             counted(stages, "stage") + " cannot share " + counted(layers, "layer"),
-             chunks > 1 ? job.pipeline.chunks.span : job.actor.pipeline.span,
-             counted(ranks, "rank") + " of " + counted(chunks, "stage"))
-      .note("the model has " + counted(layers, "layer"), layersAt)
-      .withHelp(help);
-}
-
-void checkOrder(Draft &draft) {
-  const Job &job = draft.job;
-  if (!draft.areKnown({"pipeline.schedule", "roles.actor.parallel.pp", "pipeline.microbatches",
-                       "pipeline.chunks"}))
-    return;
-  const Order *order = findOrder(job.pipeline.schedule.value);
-  const ScheduleShape shape{.ranks = static_cast<int>(job.actor.pipeline.value),
-                            .microbatches = static_cast<int>(job.pipeline.microbatches.value),
-                            .chunks = static_cast<int>(job.pipeline.chunks.value)};
-  const auto problem = order ? check(*order, shape) : std::nullopt;
-  if (!problem)
-    return;
-  const SourceSpan &at = problem->number == "ranks"    ? job.actor.pipeline.span
-                         : problem->number == "chunks" ? job.pipeline.chunks.span
-                                                       : job.pipeline.microbatches.span;
-  Finding &finding =
-      draft.error(JobCode::OrderRefuses, problem->message, at).withHelp(problem->help);
-  if (!(job.pipeline.schedule.span == at))
-    finding.note("the schedule is chosen here", job.pipeline.schedule.span);
-}
-
 void checkMicrobatchTokens(Draft &draft) {
   const Job &job = draft.job;
   const std::uint64_t samples = job.pipeline.samples.value, sequence = job.data.sequence.value;
@@ -166,12 +120,26 @@ void checkStepTokens(Draft &draft) {
 void checkExportedModel(Draft &draft) {
   const Job &job = draft.job;
   const Job::NamedModel *model = draft.model(job.actor.model.value);
-  if (!model || job.run.exportTo.value.empty() || model->config.family == ModelFamily::Llama)
+  if (!model || job.run.exportTo.value.empty() || isDecoder(model->config.family))
     return;
   draft.error(JobCode::UnusedValue,
               "`run.export` has no use: a model of family " + code(nameOf(model->config.family)) +
                   " has no weights",
               job.run.exportTo.span);
+}
+
+void checkRecompute(Draft &draft) {
+  const Job &job = draft.job;
+  const Job::NamedModel *model = draft.model(job.actor.model.value);
+  if (!model || !draft.isKnown("models." + model->name + ".family") ||
+      job.memory.recompute.value != "layer" || isDecoder(model->config.family))
+    return;
+  draft
+      .error(JobCode::UnusedValue,
+             "`memory.recompute` has no use: a model of family " +
+                 code(nameOf(model->config.family)) + " keeps no activations",
+             job.memory.recompute.span)
+      .withHelp("remove it");
 }
 
 void checkMemoryLimit(Draft &draft) {
@@ -194,12 +162,13 @@ void checkRules(Draft &draft) {
   checkUnusedModels(draft);
   checkActorRanks(draft);
   checkMesh(draft);
-  checkStages(draft);
-  checkOrder(draft);
+  checkPipeline(draft);
   checkMicrobatchTokens(draft);
   checkStepTokens(draft);
   checkExportedModel(draft);
+  checkRecompute(draft);
   checkMemoryLimit(draft);
+  checkSaving(draft);
 }
 
 } // namespace vime

@@ -6,6 +6,12 @@ namespace vime {
 
 using enum FieldType;
 
+namespace {
+
+constexpr std::string_view kDecoders = "llama qwen2 qwen3";
+
+} // namespace
+
 std::vector<FieldSpec> modelRows() {
   return {
       {.path = "models", .phase = "job", .sentence = "the models, by names of your choice"},
@@ -15,17 +21,19 @@ std::vector<FieldSpec> modelRows() {
       {.path = "models.*.checkpoint",
        .type = Path,
        .optional = true,
-       .family = "llama",
+       .family = kDecoders,
        .aliases = "load",
        .phase = "job",
        .sentence = "a Hugging Face directory; family and sizes are read from its config.json",
        .binding = bindCheckpoint()},
       {.path = "models.*.family",
        .type = Word,
-       .words = {"llama", "null", "sleep"},
-       .laterWords = {"qwen", "qwen2", "qwen3", "mistral", "mixtral", "deepseek", "gpt2", "gemma"},
+       .words = {"llama", "qwen2", "qwen3", "null", "sleep"},
+       .laterWords = {"qwen", "mistral", "mixtral", "deepseek", "gpt2", "gemma"},
        .phase = "job",
-       .sentence = "llama: a decoder; null: computes nothing; sleep: tasks last as long as stated",
+       .sentence =
+           "llama: a decoder; qwen2: with biases of q, k, v; qwen3: with norms of the heads "
+           "of q, k; null: computes nothing; sleep: tasks last as long as stated",
        .binding = IN_MODEL(family)},
       {.path = "models.*.layers",
        .type = Count,
@@ -39,7 +47,7 @@ std::vector<FieldSpec> modelRows() {
        .type = Count,
        .least = 1,
        .most = 1 << 20,
-       .family = "llama",
+       .family = kDecoders,
        .aliases = "hidden-size d-model",
        .phase = "memory",
        .sentence = "width of the activation between two layers",
@@ -48,7 +56,7 @@ std::vector<FieldSpec> modelRows() {
        .type = Count,
        .least = 1,
        .most = 1 << 20,
-       .family = "llama",
+       .family = kDecoders,
        .aliases = "num-attention-heads",
        .phase = "memory",
        .sentence = "number of attention heads",
@@ -58,7 +66,7 @@ std::vector<FieldSpec> modelRows() {
        .least = 1,
        .most = 1 << 20,
        .derivedFrom = "heads",
-       .family = "llama",
+       .family = kDecoders,
        .aliases = "num-query-groups num-key-value-heads",
        .phase = "memory",
        .sentence = "number of key-value heads, each shared by as many heads",
@@ -68,7 +76,7 @@ std::vector<FieldSpec> modelRows() {
        .least = 2,
        .most = 1 << 20,
        .derivedFrom = "hidden, heads",
-       .family = "llama",
+       .family = kDecoders,
        .aliases = "kv-channels head-dim",
        .phase = "memory",
        .sentence = "width of one attention head",
@@ -77,7 +85,7 @@ std::vector<FieldSpec> modelRows() {
        .type = Count,
        .least = 1,
        .most = 1 << 22,
-       .family = "llama",
+       .family = kDecoders,
        .aliases = "ffn-hidden-size intermediate-size",
        .phase = "memory",
        .sentence = "width inside the feed-forward block",
@@ -86,11 +94,20 @@ std::vector<FieldSpec> modelRows() {
        .type = Count,
        .least = 1,
        .most = 1 << 24,
-       .family = "llama",
+       .family = kDecoders,
        .aliases = "vocab-size padded-vocab-size",
        .phase = "memory",
        .sentence = "number of token ids",
        .binding = IN_MODEL(vocab)},
+      {.path = "models.*.tied",
+       .type = Word,
+       .fallback = "false",
+       .words = {"false", "true"},
+       .family = kDecoders,
+       .aliases = "tie-word-embeddings",
+       .phase = "memory",
+       .sentence = "whether the head computes with the embedding's matrix",
+       .binding = IN_MODEL(tiedHead)},
       {.path = "models.*.dtype",
        .type = Word,
        .fallback = "float32",
@@ -105,7 +122,7 @@ std::vector<FieldSpec> modelRows() {
        .most = kMostReal,
        .above = true,
        .fallback = "10000",
-       .family = "llama",
+       .family = kDecoders,
        .aliases = "rotary-base",
        .phase = "plan",
        .sentence = "base of the rotary positions",
@@ -115,7 +132,7 @@ std::vector<FieldSpec> modelRows() {
        .most = 1,
        .above = true,
        .fallback = "1e-05",
-       .family = "llama",
+       .family = kDecoders,
        .aliases = "norm-epsilon rms-norm-eps layernorm-epsilon",
        .phase = "plan",
        .sentence = "added to the mean square in every norm",
@@ -143,9 +160,6 @@ std::vector<FieldSpec> modelRows() {
        .binding = IN_MODEL(backwardWeightSeconds)},
       {.path = "models.*.preset", .later = "sizes of well-known models by name"},
       {.path = "models.*.experts", .aliases = "num-experts", .later = "mixtures of experts"},
-      {.path = "models.*.tied",
-       .aliases = "tie-word-embeddings",
-       .later = "an output layer tied to the embedding"},
   };
 }
 

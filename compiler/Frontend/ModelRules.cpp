@@ -1,4 +1,5 @@
 // checkModels: J over the sizes of a model.
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -10,6 +11,19 @@ namespace {
 
 constexpr std::uint32_t kByteTokens = 256;
 
+// `only `qwen2` and `qwen3` have it`.
+std::string onlyOf(const FieldSpec &field) {
+  std::string list;
+  std::size_t families = 0;
+  for (std::string_view rest = field.family; !rest.empty(); ++families) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    const bool isLast = end == rest.size();
+    list += (list.empty() ? "" : isLast ? " and " : ", ") + code(rest.substr(0, end));
+    rest.remove_prefix(isLast ? end : end + 1);
+  }
+  return "only " + list + (families == 1 ? " has it" : " have it");
+}
+
 // A value of another family than the model's, and a dtype that nobody computes with.
 void checkUnusedValues(Draft &draft) {
   for (const Job::NamedModel &model : draft.job.models) {
@@ -18,12 +32,12 @@ void checkUnusedValues(Draft &draft) {
       continue;
     for (const auto &[path, span] : std::map(draft.statedKeys())) {
       const FieldSpec *field = sectionOf(path) == section ? findField(path) : nullptr;
-      if (field && !field->family.empty() && !draft.isFamily(model, field->family))
+      if (field && !draft.hasField(model, *field))
         draft
             .error(JobCode::UnusedValue,
                    code(path) + " has no use: models of family " +
                        code(nameOf(model.config.family)) + " do not have it",
-                   span, "only " + code(field->family) + " has it")
+                   span, onlyOf(*field))
             .withHelp("remove it");
     }
   }
@@ -101,7 +115,7 @@ void checkVocabulary(Draft &draft, const Job::NamedModel &model) {
 void checkConfig(Draft &draft, const Job::NamedModel &model) {
   for (const FieldSpec &field : fieldTable())
     if (sectionOf(field.path) == "models.*" && field.hasValue() && !field.optional &&
-        (field.family.empty() || draft.isFamily(model, field.family)) &&
+        draft.hasField(model, field) &&
         !draft.isKnown("models." + model.name + '.' + std::string(field.key())))
       return;
   if (const Status status = check(model.config); !status.ok())
@@ -112,7 +126,7 @@ void checkConfig(Draft &draft, const Job::NamedModel &model) {
 void checkModel(Draft &draft, const Job::NamedModel &model) {
   if (!draft.isKnown("models." + model.name + ".family"))
     return;
-  if (!draft.isFamily(model, "llama"))
+  if (!isDecoder(model.config.family))
     return checkConfig(draft, model);
   checkVocabulary(draft, model);
   if (checkHeads(draft, model))

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "compiler/Frontend/FieldTable.h"
 #include "compiler/Frontend/ReadValue.h"
@@ -61,6 +62,8 @@ std::string printValue(const FieldSpec &field, const Value &value) {
     const auto [first, second] = std::get<NumberPair>(value);
     return fmt::format("[{}, {}]", first, second);
   }
+  case FieldType::Counts:
+    return fmt::format("[{}]", fmt::join(std::get<CountList>(value), ", "));
   default:
     return std::get<std::string>(value);
   }

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 #include <utility>
 
 #include "compiler/Diagnostics/Utf8.h"
 #include "compiler/Frontend/Checkpoint.h"
 #include "compiler/Frontend/Document.h"
 #include "compiler/Frontend/Draft.h"
+#include "compiler/Frontend/OrderFile.h"
 #include "compiler/Frontend/Settings.h"
 #include "compiler/Frontend/UnknownKey.h"
 
@@ -119,6 +121,8 @@ private:
       return "ranks such as 0-3";
     case FieldType::Pair:
       return "two numbers such as " + std::string(field.fallback);
+    case FieldType::Counts:
+      return "whole numbers such as [3, 2, 2, 1]";
     }
     return {};
   }
@@ -126,6 +130,10 @@ private:
   static bool isNumeric(const FieldSpec &field) {
     return field.type == FieldType::Number ||
            (field.type == FieldType::Count && field.unit.empty());
+  }
+
+  static bool isList(const FieldSpec &field) {
+    return field.type == FieldType::Pair || field.type == FieldType::Counts;
   }
 
   /// What is wrong with the kind of node, whatever its text says; empty if nothing.
@@ -136,17 +144,18 @@ private:
     case Node::Kind::Mapping:
       return "takes one value, not a mapping";
     case Node::Kind::List:
-      if (field.type != FieldType::Pair)
+      if (!isList(field))
         return "takes one value, not a list";
       for (const Node &item : node.items)
         if (item.kind != Node::Kind::Scalar || item.quoted)
-          return "takes two numbers";
+          return field.type == FieldType::Pair ? "takes two numbers" : "takes whole numbers";
       return {};
     case Node::Kind::Scalar:
       break;
     }
-    if (field.type == FieldType::Pair)
-      return "takes a list of two numbers";
+    if (isList(field))
+      return field.type == FieldType::Pair ? "takes a list of two numbers"
+                                           : "takes a list of whole numbers";
     if (node.quoted && isNumeric(field))
       return "takes a number, and what is in quotes is text";
     const bool isNull =
@@ -209,13 +218,14 @@ private:
 
 constexpr std::size_t kMostErrors = 200; // nobody reads more
 
-// Everything of one run reads from the top of the file down.
-void sortByPlace(Findings &findings, std::size_t first) {
-  std::stable_sort(findings.all().begin() + static_cast<std::ptrdiff_t>(first),
-                   findings.all().end(), [](const Finding &left, const Finding &right) {
-                     return std::pair(left.span.line, left.span.column) <
-                            std::pair(right.span.line, right.span.column);
-                   });
+// Everything of one run reads from the top of the file down; what other files say, behind it.
+void sortByPlace(Findings &findings, std::size_t first, const std::string &file) {
+  const auto place = [&](const Finding &finding) {
+    return std::tuple(finding.span.file != file, finding.span.line, finding.span.column);
+  };
+  std::stable_sort(
+      findings.all().begin() + static_cast<std::ptrdiff_t>(first), findings.all().end(),
+      [&](const Finding &left, const Finding &right) { return place(left) < place(right); });
 }
 
 void limit(Findings &findings, std::size_t first, const std::string &file) {
@@ -231,7 +241,7 @@ void limit(Findings &findings, std::size_t first, const std::string &file) {
 } // namespace
 
 std::optional<Job> readJob(std::string_view text, const std::string &file, Findings &findings,
-                           std::span<const std::string> settings) {
+                           std::span<const std::string> settings, SourceCache *sources) {
   const std::size_t before = findings.size();
   if (!checkText(text, file, findings))
     return std::nullopt;
@@ -253,9 +263,10 @@ std::optional<Job> readJob(std::string_view text, const std::string &file, Findi
   applySettings(*root, settings, findings);
   SectionReader(draft).read(*root, "");
   readCheckpoints(draft);
+  readOrderOf(draft, sources);
   complete(draft);
   checkRules(draft);
-  sortByPlace(findings, before);
+  sortByPlace(findings, before, file);
   limit(findings, before, file);
   return findings.size() == before ? std::optional(std::move(draft.job)) : std::nullopt;
 }

@@ -198,4 +198,28 @@ Parsed parsePair(const FieldSpec &field, std::string_view text) {
   return Value(pair);
 }
 
+Parsed parseCounts(const FieldSpec &field, std::string_view text) {
+  const auto noList = [&] {
+    return ValueProblem{.message = "is no list of whole numbers: " + quoted(text),
+                        .label = "expected a list such as [3, 2, 2, 1]"};
+  };
+  if (!text.starts_with('[') || !text.ends_with(']') || text.size() < 3)
+    return noList();
+  CountList counts;
+  text = text.substr(1, text.size() - 2);
+  for (std::size_t begin = 0;;) {
+    const std::size_t comma = text.find(',', begin);
+    const std::string_view item = trimmed(text.substr(begin, comma - begin));
+    const auto number = wholeNumber(item);
+    if (!number)
+      return badWhole(item);
+    if (auto problem = outOfRange(field, static_cast<double>(*number), item))
+      return *problem;
+    counts.push_back(*number);
+    if (comma == std::string_view::npos)
+      return Value(std::move(counts));
+    begin = comma + 1;
+  }
+}
+
 } // namespace vime

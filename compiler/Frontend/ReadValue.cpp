@@ -32,20 +32,6 @@ std::string list(const std::vector<std::string_view> &words) {
   return text;
 }
 
-Parsed parseWord(const FieldSpec &field, std::string_view text) {
-  if (std::find(field.words.begin(), field.words.end(), text) != field.words.end())
-    return Value(std::string(text));
-  const std::string known = (field.words.size() == 1 ? "only " : "one of ") + list(field.words);
-  if (std::find(field.laterWords.begin(), field.laterWords.end(), text) != field.laterWords.end())
-    return ValueProblem{JobCode::LaterValue,
-                        "asks for something vime cannot do yet: " + quoted(text), "not there yet",
-                        "what there is: " + list(field.words)};
-  ValueProblem problem{JobCode::UnknownWord, "cannot be " + quoted(text), known, {}};
-  if (const auto near = nearest(text, field.words))
-    problem.help = fmt::format("a similar word exists: `{}`", *near);
-  return problem;
-}
-
 Parsed parseName(std::string_view text) {
   constexpr std::size_t kLongest = 100;
   const bool legal = std::all_of(text.begin(), text.end(), [](char letter) {
@@ -77,6 +63,24 @@ Parsed parsePath(std::string_view text) {
   return Value(std::string(text));
 }
 
+Parsed parseWord(const FieldSpec &field, std::string_view text) {
+  if (std::find(field.words.begin(), field.words.end(), text) != field.words.end())
+    return Value(std::string(text));
+  if (!field.fileEnding.empty() && text.ends_with(field.fileEnding))
+    return parsePath(text);
+  std::string known = (field.words.size() == 1 ? "only " : "one of ") + list(field.words);
+  if (!field.fileEnding.empty())
+    known += ", or a file ending in `" + std::string(field.fileEnding) + '`';
+  if (std::find(field.laterWords.begin(), field.laterWords.end(), text) != field.laterWords.end())
+    return ValueProblem{JobCode::LaterValue,
+                        "asks for something vime cannot do yet: " + quoted(text), "not there yet",
+                        "what there is: " + list(field.words)};
+  ValueProblem problem{JobCode::UnknownWord, "cannot be " + quoted(text), known, {}};
+  if (const auto near = nearest(text, field.words))
+    problem.help = fmt::format("a similar word exists: `{}`", *near);
+  return problem;
+}
+
 } // namespace
 
 Parsed parseValue(const FieldSpec &field, std::string_view text) {
@@ -101,6 +105,8 @@ Parsed parseValue(const FieldSpec &field, std::string_view text) {
     return parseRanks(field, text);
   case FieldType::Pair:
     return parsePair(field, text);
+  case FieldType::Counts:
+    return parseCounts(field, text);
   }
   return ValueProblem{.code = JobCode::NotASection,
                       .message = "must be a mapping of keys to values"};

@@ -42,8 +42,8 @@ std::string originText(const ResolvedField &field) {
 }
 
 bool isFreeText(const ResolvedField &field) {
-  const FieldType type = findField(field.path)->type;
-  return type == FieldType::Path || type == FieldType::Name;
+  const FieldSpec &row = *findField(field.path);
+  return row.type == FieldType::Path || row.type == FieldType::Name || !row.fileEnding.empty();
 }
 
 class Writer {

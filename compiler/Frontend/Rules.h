@@ -1,4 +1,5 @@
-// Rules: J over several values of a job, in two files: JobRules.cpp and ModelRules.cpp.
+// Rules: J over several values of a job: JobRules.cpp, ModelRules.cpp, OrderRules.cpp,
+// SavingRules.cpp.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,10 @@ namespace vime {
 
 /// Each model by itself: what its family has, heads that divide, a vocabulary for bytes.
 void checkModels(Draft &draft);
+/// The schedule: that it can be built, fits the ranks and the model, and is placed as asked.
+void checkPipeline(Draft &draft);
+/// What a run needs to save itself.
+void checkSaving(Draft &draft);
 
 inline std::string text(std::uint64_t number) { return std::to_string(number); }
 

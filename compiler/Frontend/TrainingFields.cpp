@@ -1,6 +1,7 @@
 // The rows of everything that says how a model is trained, and the sections that do not exist yet.
 #include "compiler/Frontend/Bindings.h"
 #include "compiler/Frontend/FieldRows.h"
+#include "schedules/OrderTable.h"
 #include "schedules/Registry.h"
 
 namespace vime {
@@ -22,11 +23,19 @@ std::vector<FieldSpec> pipelineRows() {
       {.path = "pipeline.schedule",
        .type = Word,
        .words = orderNames(),
+       .fileEnding = kTableEnding,
        .laterWords = {"auto", "zb-h2", "zb-auto", "dualpipe", "dualpipe-v", "looped-bfs",
                       "bidirectional"},
        .phase = "order",
-       .sentence = "name of the order",
+       .sentence = "name of the order, or a table in PyTorch's notation",
        .binding = IN_JOB(pipeline.schedule)},
+      {.path = "pipeline.schedule_hash",
+       .type = Name,
+       .derivedFrom = "pipeline.schedule",
+       .optional = true,
+       .phase = "order",
+       .sentence = "XXH3-128 of the table that the order is read from",
+       .binding = IN_JOB(pipeline.scheduleHash)},
       {.path = "pipeline.chunks",
        .type = Count,
        .least = 1,
@@ -34,7 +43,7 @@ std::vector<FieldSpec> pipelineRows() {
        .derivedFrom = "pipeline.schedule",
        .aliases = "num-virtual-stages-per-pipeline-rank virtual-pipeline-model-parallel-size",
        .phase = "order",
-       .sentence = "stages on each rank",
+       .sentence = "stages on each rank, of a table on the fullest",
        .binding = IN_JOB(pipeline.chunks)},
       {.path = "pipeline.microbatches",
        .type = Count,
@@ -42,7 +51,7 @@ std::vector<FieldSpec> pipelineRows() {
        .most = kMaxMicrobatches,
        .aliases = "num-microbatches gradient-accumulation-steps",
        .phase = "order",
-       .sentence = "microbatches of one step",
+       .sentence = "microbatches of one step; a table says them itself",
        .binding = IN_JOB(pipeline.microbatches)},
       {.path = "pipeline.microbatch",
        .type = Count,
@@ -64,12 +73,22 @@ std::vector<FieldSpec> pipelineRows() {
        .sentence = "memory that a plan may use on one rank",
        .binding = IN_JOB(pipeline.memoryLimit)},
       {.path = "pipeline.layout",
+       .type = Counts,
+       .least = 1,
+       .most = 65536,
+       .optional = true,
        .aliases = "pipeline-model-parallel-layout",
-       .later = "uneven stages"},
+       .phase = "comm",
+       .sentence = "layers of each stage; as even as possible where it is left out",
+       .binding = IN_JOB(pipeline.layout)},
+      {.path = "pipeline.placement",
+       .type = Counts,
+       .most = kMaxRanks - 1,
+       .optional = true,
+       .phase = "order",
+       .sentence = "rank of each stage; as the order has it where it is left out",
+       .binding = IN_JOB(pipeline.placement)},
       {.path = "pipeline.overlap", .later = "overlapping a forward with a backward"},
-      {.path = "pipeline.recompute",
-       .aliases = "recompute-granularity",
-       .later = "recomputing activations"},
   };
 }
 
@@ -193,7 +212,7 @@ std::vector<FieldSpec> runRows() {
        .above = true,
        .fallback = "600s",
        .phase = "plan",
-       .sentence = "longest wait for a peer",
+       .sentence = "longest wait for a peer, and longest that an action may take",
        .binding = IN_JOB(limits.transferSeconds)},
       {.path = "limits.queue", .later = "queues of samples"},
       {.path = "limits.retries", .later = "services that can be asked again"},
@@ -209,8 +228,6 @@ std::vector<FieldSpec> laterSections() {
       {.path = "algorithm", .later = "reinforcement learning"},
       {.path = "weight_sync", .later = "sending weights to engines"},
       {.path = "staleness", .later = "asynchronous training"},
-      {.path = "memory", .later = "moving state to host memory and disk"},
-      {.path = "checkpoint", .later = "saving and resuming a run"},
   };
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "compiler/Diagnostics/JobCodes.h"
 
@@ -27,7 +28,8 @@ struct RankRange {
 };
 
 using NumberPair = std::pair<double, double>;
-using Value = std::variant<std::uint64_t, double, std::string, RankRange, NumberPair>;
+using CountList = std::vector<std::uint64_t>;
+using Value = std::variant<std::uint64_t, double, std::string, RankRange, NumberPair, CountList>;
 
 /// Why a text is no value of a field.
 struct ValueProblem {

@@ -1,10 +1,21 @@
 #include "compiler/Lowering/BuildOrder.h"
 
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "compiler/Diagnostics/JobCodes.h"
+#include "compiler/Frontend/OrderFile.h"
+#include "compiler/Frontend/ReadJob.h"
+#include "runtime/Plan/Plan.h"
+#include "schedules/Placement.h"
 #include "schedules/Registry.h"
 
 namespace vime {
+namespace {
 
-std::optional<Schedule> buildOrder(const Job &job, Findings &findings) {
+std::optional<Schedule> namedOrder(const Job &job, Findings &findings) {
   const auto &pipeline = job.pipeline;
   const Order *order = findOrder(pipeline.schedule.value);
   if (order == nullptr) {
@@ -22,6 +33,95 @@ std::optional<Schedule> buildOrder(const Job &job, Findings &findings) {
     return std::nullopt;
   }
   return order->build(shape);
+}
+
+// Read once more: whoever starts here has seen the job only.
+std::optional<Schedule> orderOfTable(const Job &job, Findings &findings) {
+  const auto &schedule = job.pipeline.schedule;
+  const std::string path = pathFromJob(job.file, schedule.value);
+  const auto differs = [&](std::string message) {
+    findings.error(Rule::J, number(JobCode::OrderDiffers), std::move(message)).at(schedule.span);
+    return std::nullopt;
+  };
+  const StatusOr<std::string> text = readTableFile(path);
+  if (!text.ok())
+    return differs(text.status().message());
+  if (hashOfTable(*text) != job.pipeline.scheduleHash.value)
+    return differs("the table `" + schedule.value + "` changed since the job was read");
+  const std::optional<OrderTable> table = judgedTable(*text, path, findings);
+  if (!table)
+    return std::nullopt;
+  if (table->rows.size() != job.actor.pipeline.value ||
+      table->microbatches() != static_cast<int>(job.pipeline.microbatches.value))
+    return differs(fmt::format(
+        "the table is for {} ranks and {} microbatches, the job has {} and {}", table->rows.size(),
+        table->microbatches(), job.actor.pipeline.value, job.pipeline.microbatches.value));
+  return table->schedule();
+}
+
+// Two ends for each neighbour and flow; a wait has room for so many lanes, some of which are taken.
+bool hasRoomForLanes(const Schedule &order, const Job &job, Findings &findings) {
+  constexpr std::size_t kOthers = 16; // compute, host, io, groups, data and metrics
+  constexpr std::size_t kMost = plan::Wait::kMaxLanes - kOthers;
+  std::set<std::tuple<int, int, bool, bool>> ends; // rank, peer, forward, sends
+  for (std::size_t stage = 0; stage + 1 < order.placement.size(); ++stage) {
+    const int from = order.placement[stage], to = order.placement[stage + 1];
+    if (from != to)
+      ends.insert({{from, to, true, true},
+                   {to, from, true, false},
+                   {to, from, false, true},
+                   {from, to, false, false}});
+  }
+  std::vector<std::size_t> lanes(order.rows.size());
+  for (const auto &[rank, peer, isForward, sends] : ends)
+    ++lanes[static_cast<std::size_t>(rank)];
+  for (std::size_t rank = 0; rank < lanes.size(); ++rank)
+    if (lanes[rank] > kMost) {
+      findings
+          .error(
+              Rule::S3, 6,
+              fmt::format("rank {} exchanges activations and gradients with its neighbours on {} "
+                          "lanes, a plan has room for {}",
+                          rank, lanes[rank], kMost))
+          .at(job.pipeline.schedule.span)
+          .withHelp("place neighbouring stages so that a rank has fewer neighbours");
+      return false;
+    }
+  return true;
+}
+
+bool fitsLayout(const Schedule &order, const Job &job, Findings &findings) {
+  const auto &layout = job.pipeline.layout;
+  if (layout.value.empty() || layout.value.size() == order.placement.size())
+    return true;
+  findings
+      .error(Rule::J, number(JobCode::Layout),
+             fmt::format("the schedule has {} stages, the layout says {}", order.placement.size(),
+                         layout.value.size()))
+      .at(layout.span);
+  return false;
+}
+
+} // namespace
+
+std::optional<Schedule> buildOrder(const Job &job, Findings &findings) {
+  std::optional<Schedule> order = namesTable(job.pipeline.schedule.value)
+                                      ? orderOfTable(job, findings)
+                                      : namedOrder(job, findings);
+  if (!order)
+    return std::nullopt;
+  if (const auto &placement = job.pipeline.placement; !placement.value.empty()) {
+    auto moved =
+        movedTo(std::move(*order), Placement(placement.value.begin(), placement.value.end()));
+    if (const auto *why = std::get_if<std::string>(&moved)) {
+      findings.error(Rule::J, number(JobCode::Placement), *why).at(placement.span);
+      return std::nullopt;
+    }
+    order = std::move(std::get<Schedule>(moved));
+  }
+  if (!hasRoomForLanes(*order, job, findings) || !fitsLayout(*order, job, findings))
+    return std::nullopt;
+  return order;
 }
 
 } // namespace vime

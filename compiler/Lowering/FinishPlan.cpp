@@ -68,6 +68,11 @@ std::vector<plan::Origin> originsOf(const Job &job) {
   comesFrom("run.steps", job.run.steps.span,
             {Opcode::Decide, Opcode::Broadcast, Opcode::Gather, Opcode::Measure, Opcode::Report});
   comesFrom("run.export", job.run.exportTo.span, {Opcode::ExportShard, Opcode::ExportCommit});
+  const Job::NamedModel &model = *job.model(job.actor.model.value);
+  if (const auto tied = model.origins.find("tied"); tied != model.origins.end())
+    comesFrom("models." + model.name + ".tied", tied->second.span, {Opcode::AddTied});
+  comesFrom("checkpoint.dir", job.checkpoint.directory.span,
+            {Opcode::Snapshot, Opcode::CheckpointShard, Opcode::CheckpointCommit});
   std::sort(origins.begin(), origins.end(),
             [](const auto &a, const auto &b) { return a.opcode < b.opcode; });
   return origins;
@@ -91,6 +96,9 @@ void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text,
                     .epsilon = job.optimizer.epsilon.value,
                     .weightDecay = job.optimizer.weightDecay.value,
                     .clip = job.optimizer.clip.value};
+  plan.checkpoint = {.directory = job.checkpoint.directory.value,
+                     .every = job.checkpoint.every.value,
+                     .keep = job.checkpoint.keep.value};
   plan.run = {.name = job.name.value,
               .steps = job.run.steps.value,
               .seed = job.run.seed.value,

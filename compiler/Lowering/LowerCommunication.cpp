@@ -5,6 +5,9 @@
 #include "compiler/Lowering/PipelineClock.h"
 #include "compiler/Lowering/ProgramWriter.h"
 #include "compiler/Lowering/RankBuffers.h"
+#include "compiler/Lowering/SaveRun.h"
+#include "compiler/Lowering/SplitStages.h"
+#include "compiler/Lowering/TiedHead.h"
 #include "runtime/Plan/StepHeader.h"
 
 namespace vime {
@@ -33,12 +36,22 @@ public:
     forEachLocalStage([&](std::uint32_t rank, std::uint32_t chunk) {
       programs.local(rank, Opcode::Initialize, chunk);
     });
+    const TiedHead tiedHead(model.config, stageSpec(model.config, model.stages[0], capsOf(job)),
+                            endOf(0), endOf(lastStage));
+    tiedHead.shareWeights(programs);
     programs.beginLoop(/*id=*/0, static_cast<std::uint32_t>(job.run.steps.value));
     startStep(programs);
     runPipeline(programs, clock);
+    tiedHead.addGradients(programs);
     update(programs);
+    tiedHead.shareWeights(programs);
     report(programs);
+    const bool saves = !job.checkpoint.directory.value.empty();
+    if (saves)
+      saveBehindStep(programs, localStages, kCoordinator);
     programs.endLoop();
+    if (saves)
+      nameLastCheckpoint(programs, localStages, kCoordinator);
     if (!job.run.exportTo.value.empty())
       exportModel(programs);
   }
@@ -221,10 +234,11 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order, Fi
   plan.schedule = job.pipeline.schedule.value;
   plan.mesh.pipeline = job.cluster.ranks.value;
   const Job::NamedModel &model = *job.model(job.actor.model.value);
-  plan.models = {
-      {.config = model.config,
-       .stages = splitLayers(model.config, static_cast<std::uint32_t>(order.placement.size())),
-       .checkpoint = model.checkpoint.value}};
+  ModelConfig config = model.config;
+  config.recomputesLayers = job.memory.recompute.value == "layer";
+  plan.models = {{.config = config,
+                  .stages = splitStages(job, static_cast<std::uint32_t>(order.placement.size())),
+                  .checkpoint = model.checkpoint.value}};
   TrainingLoop(job, order, plan).write(*clock);
   plan.predictions = {.stepUnits = static_cast<double>(clock->makespan),
                       .bubble = clock->bubble,

@@ -82,14 +82,11 @@ private:
   }
 
   void place() {
-    std::uint64_t offset = 0;
     for (Buffer &buffer : layout.buffers) {
-      buffer.offset = offset;
-      offset = aligned(offset + buffer.extent());
+      std::uint64_t &arena = layout.arena[static_cast<std::size_t>(buffer.tier)];
+      buffer.offset = aligned(arena);
+      arena = buffer.offset + buffer.extent();
     }
-    std::uint64_t &arena = layout.arena[static_cast<std::size_t>(Tier::Device)];
-    arena =
-        layout.buffers.empty() ? 0 : layout.buffers.back().offset + layout.buffers.back().extent();
   }
 
   Program &program;

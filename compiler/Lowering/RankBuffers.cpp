@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/Plan/Snapshot.h"
 #include "runtime/Plan/StepHeader.h"
 
 namespace vime {
@@ -18,18 +19,18 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
   using enum BufferKind;
   switch (opcode) {
   case Opcode::Forward:
-    return {Header, Segments, Input, Weights, Stash, Output, Workspace};
+    return {Header, Segments, Input, Weights, Stash, Output, Workspace, TiedWeights};
   case Opcode::Loss:
     return {Header, Segments, Labels, Stash, Losses};
   case Opcode::Backward:
-    return {Header, Segments,  OutputGradient, Input,    Weights,
-            Stash,  Gradients, InputGradient,  Workspace};
+    return {Header,    Segments,      OutputGradient, Input,       Weights,      Stash,
+            Gradients, InputGradient, Workspace,      TiedWeights, TiedGradients};
   case Opcode::BackwardInput:
-    return {Header, Segments,    OutputGradient, Input,    Weights,
-            Stash,  WeightStash, InputGradient,  Workspace};
+    return {Header, Segments,    OutputGradient, Input,     Weights,
+            Stash,  WeightStash, InputGradient,  Workspace, TiedWeights};
   case Opcode::BackwardWeight:
-    return {Header, Segments,    OutputGradient, Input,    Weights,
-            Stash,  WeightStash, Gradients,      Workspace};
+    return {Header, Segments,    OutputGradient, Input,     Weights,
+            Stash,  WeightStash, Gradients,      Workspace, TiedGradients};
   case Opcode::Gather:
     return {Stats, AllStats};
   case Opcode::AllGather:
@@ -44,6 +45,8 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
     return {AllSquares, Scalars};
   case Opcode::Optimize:
     return {Header, Scalars, Gradients, Weights, Moments};
+  case Opcode::AddTied:
+    return {TiedGradients, Gradients};
   case Opcode::Decide:
     return {Header};
   case Opcode::Load:
@@ -56,6 +59,12 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
     return {AllStats};
   case Opcode::Measure:
     return {Stats};
+  case Opcode::Snapshot:
+    return {Header, Weights, Moments, BufferKind::Snapshot};
+  case Opcode::CheckpointShard:
+    return {BufferKind::Snapshot, Stats};
+  case Opcode::CheckpointCommit:
+    return {AllStats};
   default:
     return {};
   }
@@ -67,7 +76,8 @@ public:
               const MicrobatchCaps &caps, std::uint32_t microbatches)
       : plan(plan), rank(rank), program(program), layout(layout), model(plan.models[0]), caps(caps),
         microbatches(microbatches), lastStage(static_cast<std::uint32_t>(model.stages.size()) - 1),
-        splits(program.stages.size(), false), combines(program.stages.size(), false) {
+        splits(program.stages.size(), false), combines(program.stages.size(), false),
+        saves(program.stages.size(), false) {
     for (const LocalStage &local : program.stages)
       specs.push_back(stageSpec(model.config, model.stages[local.stage], caps));
     for (const Action &action : program.actions) {
@@ -75,6 +85,8 @@ public:
         splits[action.stage] = true;
       if (action.opcode == code(Opcode::Backward))
         combines[action.stage] = true;
+      if (action.opcode == code(Opcode::Snapshot))
+        saves[action.stage] = true;
     }
   }
 
@@ -89,9 +101,14 @@ public:
 private:
   // ---- buffers -----------------------------------------------------------------------------------------------------
 
-  void add(BufferKind kind, std::uint16_t chunk, std::uint64_t bytes, std::uint32_t count = 1) {
-    layout.buffers.push_back(
-        {.kind = kind, .stage = chunk, .count = count, .bytes = bytes, .stride = aligned(bytes)});
+  void add(BufferKind kind, std::uint16_t chunk, std::uint64_t bytes, std::uint32_t count = 1,
+           Tier tier = Tier::Device) {
+    layout.buffers.push_back({.kind = kind,
+                              .tier = tier,
+                              .stage = chunk,
+                              .count = count,
+                              .bytes = bytes,
+                              .stride = aligned(bytes)});
   }
 
   bool holds(std::uint32_t stage) const { return chunkOf(stage) != kWholeRank; }
@@ -128,8 +145,8 @@ private:
     const std::uint64_t boundary =
         static_cast<std::uint64_t>(spec.boundaryBytesPerToken) * caps.tokens;
     add(BufferKind::Weights, chunk, spec.weightBytes);
-    add(BufferKind::Gradients, chunk, spec.weightBytes);
-    add(BufferKind::Moments, chunk, 2 * spec.weightBytes);
+    add(BufferKind::Gradients, chunk, spec.gradientBytes);
+    add(BufferKind::Moments, chunk, spec.momentBytes);
     if (stage > 0) {
       add(BufferKind::Input, chunk, boundary);
       if (!holds(stage - 1))
@@ -140,9 +157,15 @@ private:
       if (!holds(stage + 1))
         add(BufferKind::Output, chunk, boundary);
     }
+    if (stage == lastStage && spec.tiedWeightBytes != 0 && !holds(0))
+      add(BufferKind::TiedWeights, chunk, spec.tiedWeightBytes);
+    if (spec.tiedGradientBytes != 0 && (stage == lastStage || !holds(lastStage)))
+      add(BufferKind::TiedGradients, chunk, spec.tiedGradientBytes);
     add(BufferKind::Stash, chunk, spec.stashBytes);
     if (splits[chunk])
       add(BufferKind::WeightStash, chunk, spec.weightStashBytes);
+    if (saves[chunk])
+      add(BufferKind::Snapshot, chunk, snapshotBytes(spec), /*count=*/1, Tier::Host);
   }
 
   void makeWorkspace() {
@@ -193,7 +216,27 @@ private:
     if (content == BufferKind::OutputGradient)
       return sends ? find(BufferKind::InputGradient, action.stage)
                    : find(BufferKind::OutputGradient, action.stage);
+    if (content == BufferKind::TiedWeights)
+      return find(sends ? BufferKind::Weights : BufferKind::TiedWeights, action.stage);
+    if (content == BufferKind::TiedGradients)
+      return find(BufferKind::TiedGradients, action.stage);
     return find(content);
+  }
+
+  // What the head of a tied model computes with: the embedding on its own rank, else its copy.
+  std::uint32_t tiedWeightsOf(std::uint16_t chunk) const {
+    if (program.stages[chunk].stage != lastStage || specs[chunk].tiedWeightBytes == 0)
+      return kNoBuffer;
+    return holds(0) ? find(BufferKind::Weights, chunkOf(0)) : find(BufferKind::TiedWeights, chunk);
+  }
+  // The head's sum; the embedding's stage adds it where it lies, or where it arrives.
+  std::uint32_t tiedGradientsOf(const Action &action) const {
+    const bool adds = action.opcode == code(Opcode::AddTied);
+    if (specs[action.stage].tiedGradientBytes == 0 ||
+        (!adds && program.stages[action.stage].stage != lastStage))
+      return kNoBuffer;
+    return find(BufferKind::TiedGradients,
+                adds && holds(lastStage) ? chunkOf(lastStage) : action.stage);
   }
 
   // Stages name their own buffers; what the whole rank has one of needs no chunk.
@@ -220,7 +263,9 @@ private:
                                                                   : BufferKind::Segments)};
     std::vector<std::uint32_t> operands;
     for (const BufferKind kind : kindsOf(opcode))
-      operands.push_back(resolve(kind, action.stage));
+      operands.push_back(kind == BufferKind::TiedWeights     ? tiedWeightsOf(action.stage)
+                         : kind == BufferKind::TiedGradients ? tiedGradientsOf(action)
+                                                             : resolve(kind, action.stage));
     return operands;
   }
 
@@ -261,8 +306,8 @@ private:
   const Model &model;
   const MicrobatchCaps caps;
   const std::uint32_t microbatches, lastStage;
-  std::vector<bool> splits,
-      combines;                 // by chunk: runs input and weight gradients apart, or together
+  // By chunk: runs input and weight gradients apart, or together; is saved.
+  std::vector<bool> splits, combines, saves;
   std::vector<StageSpec> specs; // by chunk
 };
 

@@ -3,13 +3,13 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 
 #include "compiler/Phases/JobIr.h"
 #include "compiler/Phases/Passes.h"
 #include "compiler/Phases/PhasePass.h"
 #include "compiler/Verify/Verify.h"
 #include "dialects/Plan/FlattenPlan.h"
+#include "runtime/Base/AtomicFile.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -22,22 +22,6 @@ std::string textOf(mlir::ModuleOp module) {
   module->print(stream, mlir::OpPrintingFlags().assumeVerified());
   stream << '\n';
   return text;
-}
-
-// The file is whole or absent; why not, else empty.
-std::string writeWhole(const std::filesystem::path &path, const std::string &text) {
-  std::filesystem::path partial = path;
-  partial += ".partial";
-  std::error_code error;
-  std::ofstream file(partial, std::ios::binary);
-  file << text;
-  file.close();
-  if (file)
-    std::filesystem::rename(partial, path, error);
-  if (file && !error)
-    return {};
-  std::filesystem::remove(partial, error);
-  return "cannot write `" + path.string() + "`";
 }
 
 class Compilation {
@@ -117,8 +101,8 @@ private:
     if (options.dumpDirectory.empty())
       return true;
     const std::string file = std::to_string(number) + "-" + std::string(name) + ".mlir";
-    compiled.fileError =
-        writeWhole(std::filesystem::path(options.dumpDirectory) / file, textOf(module));
+    const auto path = std::filesystem::path(options.dumpDirectory) / file;
+    compiled.fileError = writeFileAtomically(path.string(), textOf(module)).message();
     lap("dump " + file);
     return compiled.fileError.empty();
   }

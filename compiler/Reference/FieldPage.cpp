@@ -62,7 +62,7 @@ private:
     row("default", originOf(field));
     row("phase", field.phase);
     if (!field.family.empty())
-      row("only", fmt::format("models of family `{}`", field.family));
+      row("only", fmt::format("models of family `{}`", fmt::join(words(field.family), "`, `")));
     if (!field.aliases.empty())
       row("also", fmt::format("`{}`", fmt::join(words(field.aliases), "`, `")));
     row("example", exampleOf(field));
@@ -134,7 +134,7 @@ std::string fieldJson(const FieldSpec &field) {
          {"derived_from", field.derivedFrom},
          {"required", field.fallback.empty() && field.derivedFrom.empty() && !field.optional},
          {"phase", field.phase},
-         {"family", field.family},
+         {"families", words(field.family)},
          {"aliases", words(field.aliases)},
          {"example", exampleOf(field)}});
   Json keys = Json::array();

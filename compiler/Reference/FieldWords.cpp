@@ -14,7 +14,7 @@ namespace vime {
 namespace {
 
 // Of fields that have no default: what a small job says.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kExamples = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kExamples = {{
     {"version", "1"},
     {"name", "text-1f1b"},
     {"cluster.ranks", "4"},
@@ -28,6 +28,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kExample
     {"models.*.vocab", "256"},
     {"roles.actor.model", "policy"},
     {"pipeline.schedule", "1f1b"},
+    {"pipeline.schedule_hash", "3e8515764cf6f37d06efd88220c88769"},
     {"pipeline.microbatches", "8"},
     {"pipeline.microbatch", "4 samples"},
     {"data.text", "corpus.txt"},
@@ -67,6 +68,8 @@ std::string withinRange(const FieldSpec &field) {
     return "0-3";
   case FieldType::Pair:
     return "[0.9, 0.95]";
+  case FieldType::Counts:
+    return "[3, 2, 2, 1]";
   case FieldType::Path:
     return "out/" + std::string(field.key());
   case FieldType::Word:
@@ -93,8 +96,10 @@ std::string kindOf(const FieldSpec &field) {
   case FieldType::Seconds:
     return "a duration with its unit";
   case FieldType::Word:
-    return field.words.size() == 1 ? fmt::format("`{}`", field.words.front())
-                                   : fmt::format("one of `{}`", fmt::join(field.words, "`, `"));
+    return (field.words.size() == 1 ? fmt::format("`{}`", field.words.front())
+                                    : fmt::format("one of `{}`", fmt::join(field.words, "`, `"))) +
+           (field.fileEnding.empty() ? ""
+                                     : fmt::format(", or a file ending in `{}`", field.fileEnding));
   case FieldType::Name:
     return "a name: letters, digits, `.`, `_` and `-`";
   case FieldType::Path:
@@ -103,6 +108,8 @@ std::string kindOf(const FieldSpec &field) {
     return "a range of ranks";
   case FieldType::Pair:
     return "a list of two numbers";
+  case FieldType::Counts:
+    return "a list of whole numbers";
   }
   return {};
 }

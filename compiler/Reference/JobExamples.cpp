@@ -111,6 +111,30 @@ constexpr std::array kExamples = {
                kData, "a relative path counts from the folder of the job file"},
     JobExample{JobCode::TextTooShort, "data:      {text: short.txt, sequence: 128 tokens}", kData,
                "use a longer text, or smaller steps"},
+
+    JobExample{JobCode::OrderCell, "pipeline:  {schedule: orders/typo.csv, microbatch: 4 samples}",
+               "pipeline:  {schedule: orders/mine.csv, microbatch: 4 samples}",
+               "write stage, kind and microbatch, as in `2F0`; the note shows the kinds"},
+    JobExample{JobCode::OrderUnreadable,
+               "pipeline:  {schedule: orders/nowhere.csv, microbatch: 4 samples}",
+               "pipeline:  {schedule: orders/mine.csv, microbatch: 4 samples}",
+               "a relative path counts from the folder of the job file"},
+    JobExample{JobCode::OrderDiffers,
+               "pipeline:  {schedule: orders/mine.csv, microbatches: 3, microbatch: 4 samples}",
+               "pipeline:  {schedule: orders/mine.csv, microbatch: 4 samples}",
+               "leave out what the table says itself"},
+    JobExample{JobCode::Layout,
+               "pipeline:  {schedule: 1f1b, microbatches: 8, microbatch: 4 samples, layout: [3, 2, "
+               "2, 2]}",
+               "pipeline:  {schedule: 1f1b, microbatches: 8, microbatch: 4 samples, layout: [3, 2, "
+               "2, 1]}",
+               "let the layers of all stages add up to those of the model"},
+    JobExample{JobCode::Placement,
+               "pipeline:  {schedule: 1f1b, microbatches: 8, microbatch: 4 samples, placement: [0, "
+               "1, 2, 2]}",
+               "pipeline:  {schedule: 1f1b, microbatches: 8, microbatch: 4 samples, placement: [3, "
+               "1, 2, 0]}",
+               "give each rank of the schedule one number of its own"},
 };
 
 } // namespace

@@ -26,8 +26,12 @@ std::string valueText(const FieldSpec &field) {
 }
 
 std::string sentenceOf(const FieldSpec &field) {
-  return std::string(field.sentence) +
-         (field.family.empty() ? "" : fmt::format(" (family `{}`)", field.family));
+  if (field.family.empty())
+    return std::string(field.sentence);
+  std::string families;
+  for (const char letter : field.family)
+    families += letter == ' ' ? std::string("`, `") : std::string(1, letter);
+  return fmt::format("{} (family `{}`)", field.sentence, families);
 }
 
 bool isShown(const FieldSpec &field) {

@@ -18,7 +18,7 @@ constexpr const char *kBytes = "^[0-9][0-9.]* ?(B|KiB|MiB|GiB|TiB)$";
 constexpr const char *kSeconds = "^[0-9][0-9.e+-]* ?(ns|us|ms|s|min|h)$";
 
 void limit(Json &json, const FieldSpec &field) {
-  const bool isWhole = field.type == FieldType::Count;
+  const bool isWhole = field.type == FieldType::Count || field.type == FieldType::Counts;
   const auto number = [&](double value) {
     return isWhole ? Json(static_cast<std::uint64_t>(value)) : Json(value);
   };
@@ -26,6 +26,14 @@ void limit(Json &json, const FieldSpec &field) {
     json[field.above ? "exclusiveMinimum" : "minimum"] = number(field.least);
   if (field.most != 0 && field.most < (isWhole ? kMostWhole : kMostReal))
     json[field.below ? "exclusiveMaximum" : "maximum"] = number(field.most);
+}
+
+// A dot of a file's ending stands for itself.
+std::string escaped(std::string_view ending) {
+  std::string pattern;
+  for (const char letter : ending)
+    pattern += letter == '.' ? std::string("\\.") : std::string(1, letter);
+  return pattern;
 }
 
 Json typeOf(const FieldSpec &field) {
@@ -51,7 +59,14 @@ Json typeOf(const FieldSpec &field) {
       json["enum"].push_back(word);
     if (std::find(field.words.begin(), field.words.end(), "null") != field.words.end())
       json["enum"].push_back(nullptr); // what YAML makes of the word
-    return json;
+    if (field.fileEnding.empty())
+      return json;
+    return {{"anyOf",
+             {json, {{"type", "string"}, {"pattern", "." + escaped(field.fileEnding) + "$"}}}}};
+  case FieldType::Counts:
+    json = {{"type", "integer"}};
+    limit(json, field);
+    return {{"type", "array"}, {"items", json}, {"minItems", 1}};
   case FieldType::Name:
     return {{"type", "string"}, {"pattern", "^[A-Za-z0-9._-]+$"}};
   case FieldType::Ranks:

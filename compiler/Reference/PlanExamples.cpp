@@ -24,6 +24,7 @@ constexpr std::array kExamples = {
     PlanExample{Rule::S2, 4, "stage 1 of 4: `backward` has no `output_gradient`"},
     PlanExample{Rule::S2, 5,
                 "a message of 512 bytes arrives in an input of 1024, all of which is read"},
+    PlanExample{Rule::S2, 20, "a table says `0UNSHARD,0RESHARD,0F0`"},
 
     PlanExample{Rule::S3, 1, "mesh pp 4 dp 1 cp 2 tp 1"},
     PlanExample{Rule::S3, 2, "more than 2^31 actions over all ranks"},
@@ -58,6 +59,9 @@ constexpr std::array kExamples = {
     PlanExample{Rule::S4, 9, "a rank without an `optimize` for one of its stages"},
     PlanExample{Rule::S4, 10, "`initialize` stands inside the loop over steps"},
     PlanExample{Rule::S4, 11, "backward 0 adds to buffer 9, backward 1 to buffer 10"},
+    PlanExample{Rule::S4, 12, "`add_tied` stands behind `scale_gradients`"},
+    PlanExample{Rule::S4, 13, "rank 3 sends `tied_gradients` before its last backward"},
+    PlanExample{Rule::S4, 20, "a table says `0B0,0REDUCE_GRAD,0B1`"},
 
     PlanExample{Rule::C1, 1, "rank 0 sends eight messages to rank 1, which receives seven"},
     PlanExample{Rule::C1, 2, "rank 0 sends 512 bytes of float32, rank 1 receives 512 of float64"},
@@ -69,6 +73,10 @@ constexpr std::array kExamples = {
                 "a message over two slots leaves slots of 256 bytes and meets slots of 512"},
     PlanExample{Rule::C1, 9, "the send has `skip_if_empty`, the receive has not"},
     PlanExample{Rule::C1, 10, "a channel with fixed 0 and per_token 0"},
+    PlanExample{Rule::C1, 20, "a table holds `0SEND_F0` and no `1RECV_F0`"},
+    PlanExample{Rule::C1, 21, "a table holds `0SEND_F0` twice"},
+    PlanExample{Rule::C1, 22, "the last stage sends forward"},
+    PlanExample{Rule::C1, 23, "a table says `1F0,1RECV_F0`"},
 
     PlanExample{Rule::C2, 1, "rank 0 runs loop 0 100 times, rank 1 runs it 99 times"},
     PlanExample{Rule::C2, 2, "action 7 at time 9, action 8 at time 9"},
@@ -107,6 +115,7 @@ constexpr std::array kExamples = {
                 "two receives into one slot, and the second does not wait for the first"},
     PlanExample{Rule::M3, 5, "four microbatches are alive, and the stash has three slots"},
     PlanExample{Rule::M3, 6, "a `backward` whose `input_gradient` is also its `input`"},
+    PlanExample{Rule::M3, 7, "a task whose operands come from five other lanes"},
 };
 
 } // namespace

@@ -8,11 +8,14 @@ namespace {
 
 using Shapes = std::array<std::array<AccessShape, 2>, kOpcodes>;
 
+bool isSum(std::string_view operand) {
+  return operand == "gradients" || operand == "tied_gradients";
+}
+
 AccessShape::Operand useOf(const Signature &signature, const OperandSignature &operand,
                            bool special) {
   // Gradients are summed over microbatches, a workspace holds nothing: neither belongs to one.
-  const bool owned =
-      signature.perMicrobatch && operand.name != "gradients" && operand.name != "workspace";
+  const bool owned = signature.perMicrobatch && !isSum(operand.name) && operand.name != "workspace";
   switch (operand.access) {
   case Access::Read:
     return {true, false, owned};
@@ -21,7 +24,7 @@ AccessShape::Operand useOf(const Signature &signature, const OperandSignature &o
   case Access::ReadWrite: {
     const bool adds =
         signature.opcode == Opcode::Backward || signature.opcode == Opcode::BackwardWeight;
-    return {!(special && adds && operand.name == "gradients"), true, owned};
+    return {!(special && adds && isSum(operand.name)), true, owned};
   }
   case Access::RootReadOthersWrite:
     return {special, !special, owned};

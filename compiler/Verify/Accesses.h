@@ -16,7 +16,7 @@
 namespace vime::verify {
 
 /// Opcodes in a small range: sixteen a family.
-constexpr std::size_t kOpcodes = 128, kMaxOperands = 10;
+constexpr std::size_t kOpcodes = 128, kMaxOperands = 12;
 constexpr std::uint8_t opcodeIndex(std::uint16_t opcode) {
   return static_cast<std::uint8_t>((opcode >> 8) * 16 + (opcode & 15));
 }

@@ -30,6 +30,8 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::S2, 4, "a backward takes no gradient from the stage behind it"},
     VerifierCode{Rule::S2, 5, "an action reads or gathers a buffer of which only a part was moved"},
 
+    VerifierCode{Rule::S2, 20, "a task stands where the parameters of its stage are sharded away"},
+
     VerifierCode{Rule::S3, 1, "the mesh has axes that this version cannot judge"},
     VerifierCode{Rule::S3, 2, "the programs have more actions than can be judged"},
     VerifierCode{Rule::S3, 3, "a rank has no program or no layout"},
@@ -74,6 +76,14 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::S4, 10,
                  "the weights of a stage are not initialised exactly once, before the first step"},
     VerifierCode{Rule::S4, 11, "weight gradients of a stage add up in different buffers"},
+    VerifierCode{Rule::S4, 12,
+                 "the gradients of a tied head are not added to the embedding's exactly once, when "
+                 "those are complete and before they are scaled"},
+    VerifierCode{Rule::S4, 13,
+                 "the gradient of a tied head does not leave its buffer exactly once, when it is "
+                 "complete"},
+    VerifierCode{Rule::S4, 20,
+                 "the gradients of a stage are reduced before the last of them, or twice"},
 
     VerifierCode{Rule::C1, 1, "a channel has more sends than receives, or fewer"},
     VerifierCode{Rule::C1, 2, "the two ends of a channel disagree about bytes or type"},
@@ -87,6 +97,12 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::C1, 9,
                  "one end of a message is skipped when the microbatch is empty, the other is not"},
     VerifierCode{Rule::C1, 10, "the messages of a channel have no bytes"},
+    VerifierCode{Rule::C1, 20, "the table of an order lacks a transfer that its tasks need"},
+    VerifierCode{Rule::C1, 21, "the table of an order holds a transfer twice"},
+    VerifierCode{Rule::C1, 22, "the table of an order holds a transfer that no task needs"},
+    VerifierCode{
+        Rule::C1, 23,
+        "a transfer stands before the task that makes it, or behind the one that needs it"},
 
     VerifierCode{Rule::C2, 1, "ranks run different loops, trips or periods"},
     VerifierCode{Rule::C2, 2, "the clock does not increase along a rank's dispatch order"},
@@ -123,6 +139,7 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::M3, 5,
                  "a ring has too few slots: a microbatch is overwritten before its last use"},
     VerifierCode{Rule::M3, 6, "an action writes a slot that is also another operand of it"},
+    VerifierCode{Rule::M3, 7, "an action has more to wait for than a plan can say"},
 };
 
 } // namespace

@@ -11,8 +11,13 @@ using namespace plan;
 namespace {
 
 bool stepHolds(const Value &value, const Need &need, std::uint32_t instant) {
-  if (need.step == OfStep::Weights) // what the optimizer writes in this step is for the next
-    return value.instant != instant || opcodeOf(value.product) != opcodeIndex(Opcode::Optimize);
+  const bool isUpdate = opcodeOf(value.product) == opcodeIndex(Opcode::Optimize);
+  const bool inFirstIteration = instant % 2 == 0;
+  if (need.step == OfStep::Copy && !inFirstIteration)
+    return isUpdate && value.instant + 1 == instant;
+  if (need.step == OfStep::Weights || need.step == OfStep::Copy)
+    return value.instant != instant ||
+           !isUpdate; // what this step's optimizer writes is for the next
   return need.step != OfStep::This || value.instant == instant;
 }
 
@@ -99,8 +104,27 @@ bool Comparison::stageHolds(const Value &value, const Need &need, std::uint32_t 
     return value.stage + 1u == stage && !table.stages()[stage].isFirst;
   case OfStage::Behind:
     return value.stage == stage + 1 && !table.stages()[stage].isLast;
+  case OfStage::First:
+    return table.stages()[value.stage].isFirst;
+  case OfStage::Last:
+    return table.stages()[value.stage].isLast;
   default:
     return value.stage == stage;
+  }
+}
+
+std::int64_t Comparison::wantedStage(const Need &need, const StageView &reader) const {
+  switch (need.stage) {
+  case OfStage::Before:
+    return std::int64_t{reader.stage} - 1;
+  case OfStage::Behind:
+    return std::int64_t{reader.stage} + 1;
+  case OfStage::First:
+    return 0;
+  case OfStage::Last:
+    return std::ssize(table.plan().models[reader.model].stages) - 1;
+  default:
+    return reader.stage;
   }
 }
 
@@ -113,11 +137,8 @@ std::string Comparison::wantedText(const Read &read) const {
     if (product != kNothing)
       text += (product == wanted[0] ? "" : " or the ") + nameOf(product);
   const Signature &writer = *signatures[opcodeOf(wanted[0])];
-  if (writer.perStage && need.stage != OfStage::Any) {
-    const int offset = need.stage == OfStage::Before ? -1 : need.stage == OfStage::Behind ? 1 : 0;
-    text += fmt::format(", stage {}",
-                        static_cast<int>(table.stages()[stageOf(read.entry)].stage) + offset);
-  }
+  if (writer.perStage && need.stage != OfStage::Any)
+    text += fmt::format(", stage {}", wantedStage(need, table.stages()[stageOf(read.entry)]));
   if (writer.perMicrobatch && need.microbatch != OfMicrobatch::Any)
     text += fmt::format(", microbatch {}", wantedMicrobatch(need, read));
   return text;

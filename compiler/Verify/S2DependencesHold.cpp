@@ -286,7 +286,7 @@ void judgeMessages(const ActionTable &table, const Carried &carried,
           comparison.report(message.read, value, message.writer, instant);
           break;
         }
-        if (carried.later.empty())
+        if (carried.later.empty() || !sameIteration)
           break; // later iterations are like the first one, one step on
       }
     }

@@ -25,6 +25,7 @@ constexpr auto NoMicrobatch = OfMicrobatch::Any;
 constexpr auto EachSlot = OfMicrobatch::Slot;
 constexpr auto This = OfStep::This;
 constexpr auto Weights = OfStep::Weights;
+constexpr auto Copy = OfStep::Copy;
 constexpr auto AnyStep = OfStep::Any;
 constexpr auto Sum = OfStep::Sum;
 
@@ -36,6 +37,8 @@ constexpr Writers kGradient{"backward.input_gradient", "backward_input.input_gra
 constexpr Writers kSummands{"backward.gradients", "backward_weight.gradients"};
 constexpr Writers kSum{"backward.gradients", "backward_weight.gradients",
                        "scale_gradients.gradients"};
+constexpr Writers kReady{"backward.gradients", "backward_weight.gradients", "add_tied.gradients"};
+constexpr Writers kTied{"backward.tied_gradients", "backward_weight.tied_gradients"};
 constexpr Writers kScaled{"scale_gradients.gradients"}, kForwardStash{"forward.stash"};
 constexpr Writers kStats{"measure.stats", "export_shard.stats"}, kAllStats{"gather.destination"};
 
@@ -44,6 +47,7 @@ constexpr Row kRows[] = {
     {"forward", "segments", kSegments},
     {"forward", "input", kOutput, Before, SameMicrobatch, This, "first", "load.tokens"},
     {"forward", "weights", kWeights, Same, NoMicrobatch, Weights},
+    {"forward", "tied_weights", kWeights, First, NoMicrobatch, Copy},
 
     {"loss", "header", kHeader},
     {"loss", "segments", kSegments},
@@ -57,6 +61,8 @@ constexpr Row kRows[] = {
     {"backward", "weights", kWeights, Same, NoMicrobatch, Weights},
     {"backward", "stash", kForwardStash, Same, SameMicrobatch, This, "last", "loss.stash"},
     {"backward", "gradients", kSum, Same, NoMicrobatch, Sum},
+    {"backward", "tied_weights", kWeights, First, NoMicrobatch, Copy},
+    {"backward", "tied_gradients", kTied, Same, NoMicrobatch, Sum},
 
     {"backward_input", "header", kHeader},
     {"backward_input", "segments", kSegments},
@@ -64,6 +70,7 @@ constexpr Row kRows[] = {
     {"backward_input", "input", kOutput, Before, SameMicrobatch, This, "first", "load.tokens"},
     {"backward_input", "weights", kWeights, Same, NoMicrobatch, Weights},
     {"backward_input", "stash", kForwardStash, Same, SameMicrobatch, This, "last", "loss.stash"},
+    {"backward_input", "tied_weights", kWeights, First, NoMicrobatch, Copy},
 
     {"backward_weight", "header", kHeader},
     {"backward_weight", "segments", kSegments},
@@ -73,9 +80,12 @@ constexpr Row kRows[] = {
     {"backward_weight", "stash", {"backward_input.stash"}, Same, SameMicrobatch},
     {"backward_weight", "weight_stash", {"backward_input.weight_stash"}, Same, SameMicrobatch},
     {"backward_weight", "gradients", kSum, Same, NoMicrobatch, Sum},
+    {"backward_weight", "tied_gradients", kTied, Same, NoMicrobatch, Sum},
 
     {"scale_gradients", "header", kHeader},
-    {"scale_gradients", "gradients", kSummands, Same},
+    {"add_tied", "tied_gradients", kTied, Last},
+    {"add_tied", "gradients", kSummands, Same},
+    {"scale_gradients", "gradients", kReady, Same}, // S4 tells when they are added
     {"square_norm", "gradients", kScaled, Same},
     {"all_gather", "source", {"square_norm.squares"}},
     {"clip", "all_squares", {"all_gather.destination"}},
@@ -93,6 +103,12 @@ constexpr Row kRows[] = {
     {"gather", "source", kStats},
     {"export_shard", "weights", {"optimize.weights"}, Same, NoMicrobatch, AnyStep},
     {"export_commit", "all_stats", kAllStats},
+
+    {"snapshot", "header", kHeader},
+    {"snapshot", "weights", {"optimize.weights"}, Same},
+    {"snapshot", "moments", {"optimize.moments"}, Same},
+    {"checkpoint_shard", "snapshot", {"snapshot.snapshot"}, Same},
+    {"checkpoint_commit", "all_stats", kAllStats},
 };
 
 /// The number of `opcode.operand`.

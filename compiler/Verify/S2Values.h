@@ -36,10 +36,13 @@ struct Value {
   std::uint32_t entry = 0; // that made it
 };
 
-enum class OfStage : std::uint8_t { Any, Same, Before, Behind };
+/// First, Last: of the model.
+enum class OfStage : std::uint8_t { Any, Same, Before, Behind, First, Last };
 enum class OfMicrobatch : std::uint8_t { Any, Same, Slot };
-/// Weights: made by an earlier step. Sum: whatever is added to, or nothing; which one, S4 judges.
-enum class OfStep : std::uint8_t { Any, This, Weights, Sum };
+/// Weights: made by an earlier step. Copy: likewise, and by the one before where there is one: what
+/// is copied from elsewhere could also be too old. Sum: whatever is added to, or nothing; which
+/// one, S4 judges.
+enum class OfStep : std::uint8_t { Any, This, Weights, Copy, Sum };
 
 /// What an operand must hold when it is read. Stage and microbatch count only if the writer has
 /// them.

@@ -1,13 +1,17 @@
-// S4: in a step, a stage's weight gradients add up in ascending microbatch, the first one
-// overwriting what the last step left; then they are scaled once, their squares taken, gathered
-// with those of all stages, the factor for clipping computed, and the optimizer runs once.
+// S4: in a step, a stage's weight gradients add up in ascending microbatch (those of a table in the
+// table's order), the first one overwriting what the last step left; where the head is tied to the
+// embedding, its sum is added to the embedding's once, when both are complete; then they are scaled
+// once, their squares taken, gathered with those of all stages, the factor for clipping computed,
+// and the optimizer runs once.
 //
-// Ascending order is what makes sums bit-equal across orders (architecture.md, section 8). Dispatch
-// order is judged here; that lanes and ranks keep to it is for M3 and C2.
+// Ascending order is what makes sums bit-equal across orders (architecture.md, section 8); a table
+// may choose another one, which is as fixed but rounds differently. Dispatch order is judged here;
+// that lanes and ranks keep to it is for M3 and C2.
 #include <fmt/format.h>
 
 #include "compiler/Verify/Accesses.h"
 #include "compiler/Verify/Rules.h"
+#include "schedules/OrderTable.h"
 
 namespace vime::verify {
 namespace {
@@ -20,9 +24,12 @@ struct StageState {
   Phase phase = Phase::Gradients;
   std::uint32_t gradients = 0; // added so far
   std::uint32_t lastMicrobatch = 0;
-  std::uint32_t last = kNone;    // entry of the latest action of this chain
-  std::uint32_t sum = kNone;     // buffer that its gradients are added up in
-  std::uint32_t squares = kNone; // buffer that its squares went to
+  std::uint32_t last = kNone;      // entry of the latest action of this chain
+  std::uint32_t sum = kNone;       // buffer that its gradients are added up in
+  std::uint32_t squares = kNone;   // buffer that its squares went to
+  std::uint32_t tiedSum = kNone;   // of the head: buffer that its tied gradients are added up in
+  std::uint32_t tiedTaken = kNone; // of the head: entry that sends or adds them
+  std::uint32_t tiedAdded = kNone; // of the embedding: entry that adds them
 };
 
 /// One step of one rank.
@@ -36,9 +43,13 @@ public:
       judge(entry, table.action(rank, entry));
     if (!used)
       return;
-    for (std::uint32_t stage = 0; stage < stages.size(); ++stage)
+    for (std::uint32_t stage = 0; stage < stages.size(); ++stage) {
       if (stages[stage].phase != Phase::Updated)
         unfinished(stage);
+      if (isTiedHead(stage) && stages[stage].gradients != 0 && stages[stage].tiedTaken == kNone)
+        fault(13, stages[stage].last, kNone,
+              "leaves a gradient of the tied matrix that is never added to the embedding's");
+    }
   }
 
 private:
@@ -47,7 +58,14 @@ private:
     case Opcode::Backward:
     case Opcode::BackwardWeight:
       return weightGradient(entry, action);
+    case Opcode::Send:
+      return takeTied(entry, rank.program->operands[action.operands]);
+    case Opcode::AddTied:
+      return addTied(entry, action);
     case Opcode::ScaleGradients:
+      if (isTiedEmbedding(action.stage) && stages[action.stage].tiedAdded == kNone)
+        fault(12, entry, stages[action.stage].last,
+              "scales the gradients before those of the tied head are added");
       return advance(entry, action, Phase::Gradients, Phase::Scaled, 4, "scales the gradients");
     case Opcode::SquareNorm:
       stages[action.stage].squares = rank.program->operands[action.operands + 1];
@@ -74,7 +92,7 @@ private:
     const std::uint32_t microbatch = table.microbatch(rank, entry);
     if (stage.phase != Phase::Gradients)
       fault(5, entry, stage.last, "adds a weight gradient after the gradients were scaled");
-    else if (!first && microbatch <= stage.lastMicrobatch)
+    else if (!first && microbatch <= stage.lastMicrobatch && !namesTable(table.plan().schedule))
       fault(1, entry, stage.last,
             fmt::format("adds the weight gradient of microbatch {} after that of microbatch {}",
                         microbatch, stage.lastMicrobatch));
@@ -84,9 +102,16 @@ private:
             "step");
     else if (!first && overwrites)
       fault(3, entry, stage.last, "overwrites the weight gradients before it");
-    else if (!first && stage.sum != sumOf(action))
+    else if (stage.tiedAdded != kNone)
+      fault(12, entry, stage.tiedAdded,
+            "adds a weight gradient after those of the tied head were added");
+    else if (stage.tiedTaken != kNone)
+      fault(13, entry, stage.tiedTaken,
+            "adds to a gradient of the tied matrix that was already handed on");
+    else if (!first && (stage.sum != sumOf(action) || stage.tiedSum != tiedSumOf(action)))
       fault(11, entry, stage.last, "adds to another buffer than the weight gradient before it");
     stage.sum = sumOf(action);
+    stage.tiedSum = tiedSumOf(action);
     ++stage.gradients;
     stage.lastMicrobatch = microbatch;
     stage.last = entry;
@@ -97,6 +122,46 @@ private:
                             kWeight = 7; // operand `gradients` of backward and backward_weight
     return rank.program
         ->operands[action.operands + (action.opcode == code(Opcode::Backward) ? kWhole : kWeight)];
+  }
+
+  std::uint32_t tiedSumOf(const Action &action) const {
+    constexpr std::uint32_t kWhole = 10, kWeight = 9; // operand `tied_gradients`, likewise
+    return rank.program
+        ->operands[action.operands + (action.opcode == code(Opcode::Backward) ? kWhole : kWeight)];
+  }
+
+  bool isTiedHead(std::uint32_t stage) const {
+    const StageView &view = table.stages()[rank.stages[stage]];
+    return view.isLast && table.plan().models[view.model].config.tiedHead;
+  }
+  bool isTiedEmbedding(std::uint32_t stage) const {
+    const StageView &view = table.stages()[rank.stages[stage]];
+    return view.isFirst && table.plan().models[view.model].config.tiedHead;
+  }
+
+  /// The head's sum leaves its buffer.
+  void takeTied(std::uint32_t entry, std::uint32_t buffer) {
+    for (std::uint32_t index = 0; index < stages.size(); ++index) {
+      StageState &stage = stages[index];
+      if (!isTiedHead(index) || stage.tiedSum != buffer)
+        continue;
+      if (stage.tiedTaken != kNone)
+        fault(13, entry, stage.tiedTaken, "hands on the gradient of the tied matrix a second time");
+      stage.tiedTaken = entry;
+    }
+  }
+
+  void addTied(std::uint32_t entry, const Action &action) {
+    used = true;
+    StageState &stage = stages[action.stage];
+    if (stage.tiedAdded != kNone)
+      fault(12, entry, stage.tiedAdded, "adds the gradients of the tied head a second time");
+    else if (stage.phase != Phase::Gradients || stage.gradients == 0)
+      fault(12, entry, stage.last, "adds the gradients of the tied head out of turn");
+    else if (stage.sum != rank.program->operands[action.operands + 1])
+      fault(11, entry, stage.last, "adds to another buffer than the weight gradients before it");
+    stage.tiedAdded = stage.last = entry;
+    takeTied(entry, rank.program->operands[action.operands]);
   }
 
   void advance(std::uint32_t entry, const Action &action, Phase before, Phase after, int number,

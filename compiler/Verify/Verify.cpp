@@ -18,10 +18,11 @@ std::span<const ProvedRule> provedRules() {
                  verifyTasksComplete},
       ProvedRule{Rule::S2, "every task reads what the task before it produced, along every path",
                  verifyDependencesHold},
-      ProvedRule{
-          Rule::S4,
-          "gradients add up in ascending microbatch, are scaled once, then the optimizer runs once",
-          verifyGradientsAndUpdate},
+      ProvedRule{Rule::S4,
+                 "gradients add up in ascending microbatch (of a table: as it says), are scaled "
+                 "once, then "
+                 "the optimizer runs once",
+                 verifyGradientsAndUpdate},
       ProvedRule{Rule::C1,
                  "the k-th send and the k-th receive of a channel agree in bytes, type and flow",
                  verifyTransfersAgree},

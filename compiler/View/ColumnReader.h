@@ -57,6 +57,12 @@ public:
       scan.fail("expected the name of an action");
   }
 
+  void value(bool &isSet) {
+    const std::string_view digit = scan.word();
+    isSet = digit == "1";
+    if (digit != "0" && digit != "1")
+      scan.fail("expected 0 or 1");
+  }
   void value(std::string &words) { scan.text(words); }
   void value(std::vector<std::uint32_t> &numbers) {
     numbers.clear();

@@ -76,6 +76,12 @@ void columns(Of<plan::OptimizerSettings> auto &optimizer, auto &visit) {
   visit("floor", optimizer.floor);
 }
 
+void columns(Of<plan::CheckpointSettings> auto &checkpoint, auto &visit) {
+  visit("directory", checkpoint.directory);
+  visit("every", checkpoint.every);
+  visit("keep", checkpoint.keep);
+}
+
 void columns(Of<plan::Limits> auto &limits, auto &visit) {
   visit("transfer_seconds", limits.transferSeconds);
   visit("memory_bytes", limits.memoryBytes);
@@ -99,6 +105,8 @@ void columns(Of<ModelConfig> auto &config, auto &visit) {
   visit("vocab", config.vocab);
   visit("rope_theta", config.ropeTheta);
   visit("norm_epsilon", config.normEpsilon);
+  visit("tied_head", config.tiedHead);
+  visit("recomputes_layers", config.recomputesLayers);
   visit("forward_seconds", config.forwardSeconds);
   visit("backward_input_seconds", config.backwardInputSeconds);
   visit("backward_weight_seconds", config.backwardWeightSeconds);

@@ -56,6 +56,7 @@ public:
   }
   void word(std::string_view word) { put(" {}", word); }
 
+  void value(bool isSet) { put(" {:d}", isSet); }
   void value(const std::string &words) { put(" {}", quote(words)); }
   void value(const std::vector<std::uint32_t> &numbers) { put(" {}", fmt::join(numbers, ",")); }
   void value(const Hash128 &hash) { put(" {}", toHex(hash)); }
@@ -154,6 +155,8 @@ void TextWriter::head() {
   if (plan.evaluation != EvaluationSettings())
     row("evaluation", plan.evaluation);
   row("optimizer", plan.optimizer);
+  if (plan.checkpoint != CheckpointSettings())
+    row("checkpoint", plan.checkpoint);
   row("limits", plan.limits);
   row("predictions", plan.predictions);
 }

@@ -79,6 +79,7 @@ private:
   void run() { fill(plan.run); }
   void data() { fill(plan.data); }
   void optimizer() { fill(plan.optimizer); }
+  void checkpoint() { fill(plan.checkpoint); }
   void limits() { fill(plan.limits); }
   void predictions() { fill(plan.predictions); }
   void group() { append(plan.groups); }
@@ -276,6 +277,7 @@ std::span<const TextReader::Kind> TextReader::kinds() {
       {"data", &TextReader::data, 1, 1},
       {"evaluation", &TextReader::evaluation, 0, 1},
       {"optimizer", &TextReader::optimizer, 1, 1},
+      {"checkpoint", &TextReader::checkpoint, 0, 1},
       {"limits", &TextReader::limits, 1, 1},
       {"predictions", &TextReader::predictions, 1, 1},
       {"job", &TextReader::job, 1, 1},

@@ -39,7 +39,7 @@ std::string amount(std::uint64_t count, std::string_view thing) {
 std::string modelLine(const Model &model) {
   const ModelConfig &c = model.config;
   std::string line = fmt::format("{}, {}", nameOf(c.family), amount(c.layers, "layer"));
-  if (c.family == ModelFamily::Llama)
+  if (isDecoder(c.family))
     line += fmt::format(" of width {}, {} ({} for keys), {}", c.hidden, amount(c.heads, "head"),
                         c.kvHeads, nameOf(c.type));
   line += fmt::format(", in {}", amount(model.stages.size(), "stage"));

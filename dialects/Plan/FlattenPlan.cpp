@@ -126,6 +126,7 @@ plan::Plan planFromOp(PlanOp op, Flatten what) {
         .Case([&](DataOp data) { plan.data = data.record(); })
         .Case([&](EvaluationOp evaluation) { plan.evaluation = evaluation.record(); })
         .Case([&](OptimizerOp optimizer) { plan.optimizer = optimizer.record(); })
+        .Case([&](CheckpointOp checkpoint) { plan.checkpoint = checkpoint.record(); })
         .Case([&](RunOp run) { plan.run = run.record(); })
         .Case([&](LimitsOp limits) { plan.limits = limits.record(); })
         .Case([&](PredictionsOp predictions) { plan.predictions = predictions.record(); });

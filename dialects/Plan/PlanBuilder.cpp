@@ -144,6 +144,7 @@ void PlanBuilder::tables(const plan::Plan &plan) {
   addUnlessEmpty<DataOp>(plan.data);
   addUnlessEmpty<EvaluationOp>(plan.evaluation);
   addUnlessEmpty<OptimizerOp>(plan.optimizer);
+  addUnlessEmpty<CheckpointOp>(plan.checkpoint);
   addUnlessEmpty<RunOp>(plan.run);
   addUnlessEmpty<LimitsOp>(plan.limits);
   addUnlessEmpty<PredictionsOp>(plan.predictions);

@@ -9,3 +9,5 @@ def Plan_LoadEvaluationOp : HostOp<"load_evaluation"> { let summary = "the coord
 def Plan_ReportEvaluationOp : HostOp<"report_evaluation"> { let summary = "the coordinator shows the held-out loss"; }
 def Plan_ExportShardOp : HostOp<"export_shard"> { let summary = "a rank writes the tensors of its stages"; }
 def Plan_ExportCommitOp : HostOp<"export_commit"> { let summary = "the coordinator makes the export visible"; }
+def Plan_CheckpointShardOp : HostOp<"checkpoint_shard"> { let summary = "a rank writes a snapshot to the disk"; }
+def Plan_CheckpointCommitOp : HostOp<"checkpoint_commit"> { let summary = "the coordinator makes the checkpoint visible"; }

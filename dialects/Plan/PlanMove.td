@@ -3,3 +3,4 @@
 class MoveOp<string mnemonic> : ActionOp<mnemonic, "verifyMove">;
 
 def Plan_CopyOp : MoveOp<"copy"> { let summary = "one buffer to another"; }
+def Plan_SnapshotOp : MoveOp<"snapshot"> { let summary = "a stage's weights and moments as they are between two steps"; }

@@ -50,9 +50,7 @@ struct JobText {
 
 /// Place of an opcode in plan::signatures(), so that it can be written as its name.
 enum class OpcodeWord : std::uint8_t {};
-template <> struct Words<OpcodeWord> {
-  static std::span<const std::string_view> all();
-};
+template <> struct Words<OpcodeWord> { static std::span<const std::string_view> all(); };
 OpcodeWord wordOf(std::uint16_t opcode);
 std::uint16_t opcodeOf(OpcodeWord word);
 
@@ -175,6 +173,8 @@ template <typename Fields> void visitFields(Fields &fields, ModelConfig &config)
   fields.optional("vocab", config.vocab, 0u);
   fields.named("rope_theta", config.ropeTheta);
   fields.named("norm_epsilon", config.normEpsilon);
+  fields.flag("tied_head", config.tiedHead);
+  fields.flag("recomputes_layers", config.recomputesLayers);
   fields.optional("forward_seconds", config.forwardSeconds, 0.0);
   fields.optional("backward_input_seconds", config.backwardInputSeconds, 0.0);
   fields.optional("backward_weight_seconds", config.backwardWeightSeconds, 0.0);
@@ -214,6 +214,11 @@ template <typename Fields> void visitFields(Fields &fields, plan::OptimizerSetti
   fields.optional("warmup", optimizer.warmup, std::uint64_t{0});
   fields.optional("decay", optimizer.decay, plan::Decay::Constant);
   fields.optional("floor", optimizer.floor, 0.0);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::CheckpointSettings &checkpoint) {
+  fields.leading("directory", checkpoint.directory);
+  fields.named("every", checkpoint.every);
+  fields.optional("keep", checkpoint.keep, 0u);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::RunSettings &run) {
   fields.leading("name", run.name);

@@ -19,6 +19,10 @@ def Plan_OptimizerOp : RecordOp<Plan_Dialect, "optimizer", "::vime::plan::Optimi
   let summary = "AdamW's numbers";
   let hasVerifier = 0;
 }
+def Plan_CheckpointOp : RecordOp<Plan_Dialect, "checkpoint", "::vime::plan::CheckpointSettings"> {
+  let summary = "where the run saves itself, how often, how much of it stays";
+  let hasVerifier = 0;
+}
 def Plan_RunOp : RecordOp<Plan_Dialect, "run", "::vime::plan::RunSettings"> {
   let summary = "steps, seed, export";
   let hasVerifier = 0;

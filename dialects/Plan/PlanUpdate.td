@@ -7,3 +7,4 @@ def Plan_ScaleGradientsOp : UpdateOp<"scale_gradients"> { let summary = "by the 
 def Plan_SquareNormOp : UpdateOp<"square_norm"> { let summary = "sums of squares of a stage's tensors"; }
 def Plan_ClipOp : UpdateOp<"clip"> { let summary = "the global norm in tensor order, and the factor"; }
 def Plan_OptimizeOp : UpdateOp<"optimize"> { let summary = "AdamW"; }
+def Plan_AddTiedOp : UpdateOp<"add_tied"> { let summary = "the head's gradient of a tied matrix, added to the embedding's"; }

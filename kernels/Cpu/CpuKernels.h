@@ -25,6 +25,10 @@ public:
                        const void *reciprocal, ConstMatrix dy, ConstMatrix residual, Matrix dx,
                        void *dWeight) const override;
 
+  // ColumnSums.cpp
+  void columnSums(std::int64_t tokens, std::int64_t width, ConstMatrix x, bool accumulate,
+                  void *sums) const override;
+
   // SwiGlu.cpp
   void swigluForward(std::int64_t tokens, std::int64_t ffn, ConstMatrix gateUp,
                      Matrix s) const override;

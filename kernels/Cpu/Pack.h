@@ -8,10 +8,12 @@
 
 namespace vime::ISA {
 
-template <typename T, int Vectors> inline constexpr int kPanel = kWidth<T> *Vectors;
+template <typename T, int Vectors> inline constexpr int kPanel = kWidth<T> * Vectors;
 
 /// A square of kWidth x kWidth elements, one vector per row.
-template <typename T> struct Square { Vector<T> row[kWidth<T>]; };
+template <typename T> struct Square {
+  Vector<T> row[kWidth<T>];
+};
 
 /// Rows become columns, in registers: log2(width) rounds swap ever larger squares across the
 /// diagonal.

@@ -28,7 +28,9 @@ template <typename T> struct TileCall {
 /// (at row + k * stride).
 enum class ReadA { AlongRows, DownColumns };
 
-template <typename T, int Rows, int Vectors> struct Accumulators { Vector<T> at[Rows][Vectors]; };
+template <typename T, int Rows, int Vectors> struct Accumulators {
+  Vector<T> at[Rows][Vectors];
+};
 
 template <typename T, int Rows, int Vectors>
 VIME_INLINE void writeTile(const TileCall<T> &call, const Accumulators<T, Rows, Vectors> &sum) {

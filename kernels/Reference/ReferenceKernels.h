@@ -23,6 +23,8 @@ public:
   void rmsNormBackward(const RmsNorm &norm, ConstMatrix x, const void *weight,
                        const void *reciprocal, ConstMatrix dy, ConstMatrix residual, Matrix dx,
                        void *dWeight) const override;
+  void columnSums(std::int64_t tokens, std::int64_t width, ConstMatrix x, bool accumulate,
+                  void *sums) const override;
   void swigluForward(std::int64_t tokens, std::int64_t ffn, ConstMatrix gateUp,
                      Matrix s) const override;
   void swigluBackward(std::int64_t tokens, std::int64_t ffn, Matrix gateUp, ConstMatrix ds,

@@ -73,6 +73,19 @@ void ReferenceKernels<T>::rmsNormBackward(const RmsNorm &norm, ConstMatrix x, co
 }
 
 template <typename T>
+void ReferenceKernels<T>::columnSums(std::int64_t tokens, std::int64_t width, ConstMatrix x,
+                                     bool accumulate, void *sums) const {
+  const View<const T> xs(x);
+  for (std::int64_t column = 0; column < width; ++column) {
+    T &out = static_cast<T *>(sums)[column];
+    double sum = accumulate ? double(out) : 0.;
+    for (std::int64_t token = 0; token < tokens; ++token)
+      sum += double(xs.at(token, column));
+    out = T(sum);
+  }
+}
+
+template <typename T>
 void ReferenceKernels<T>::swigluForward(std::int64_t tokens, std::int64_t ffn, ConstMatrix gateUp,
                                         Matrix s) const {
   const View<const T> in(gateUp);

@@ -28,6 +28,11 @@ struct Descriptor {
 
 } // namespace
 
+std::array<std::uint64_t, 2> hashBytes(std::span<const std::byte> bytes) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return {hash.low64, hash.high64};
+}
+
 StatusOr<FileFingerprint> hashFile(const std::string &path) {
   const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   struct stat info;

@@ -1,13 +1,18 @@
-// FileHash: the XXH3 hash of a whole file, for noticing that it is another one than before.
+// FileHash: the XXH3-128 of bytes and of whole files, for noticing that they are others than before.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "runtime/Base/Status.h"
 
 namespace vime {
+
+/// XXH3-128: low, high.
+std::array<std::uint64_t, 2> hashBytes(std::span<const std::byte> bytes);
 
 struct FileFingerprint {
   std::uint64_t bytes = 0;

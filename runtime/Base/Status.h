@@ -4,7 +4,8 @@
 //   if (!plan.ok())
 //     return plan.status();
 //
-// The code is the process's exit code when the failure reaches main (architecture.md, Errors and output).
+// The code is the process's exit code when the failure reaches main (architecture.md, Errors and
+// output).
 #pragma once
 
 #include <cassert>

@@ -18,6 +18,7 @@ class NoObserver final : public RunObserver {
 public:
   void stepFinished(const StepRecord &, std::span<const plan::RankStats>) override {}
   void exported() override {}
+  void saved(std::uint64_t) override {}
 };
 
 /// What the ranks would tell each other, compared in one place.
@@ -53,8 +54,11 @@ Status checkRun(const plan::Plan &plan, const RunOptions &options) {
     return status;
   if (Status status = checkExport(plan, options.base); !status.ok())
     return status;
+  if (Status status = checkSaving(plan, options); !status.ok())
+    return status;
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
-    if (StatusOr<RankModel> model = makeRankModel(plan, rank, options.base, options.isa); !model.ok())
+    if (StatusOr<RankModel> model = makeRankModel(plan, rank, options.base, options.isa);
+        !model.ok())
       return model.status();
   NoObserver nobody;
   const StatusOr<Coordinator> coordinator = Coordinator::open(plan, options.base, nobody);

@@ -1,10 +1,54 @@
 #include "runtime/Exec/Coordinator.h"
 
+#include <cassert>
+#include <mutex>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "runtime/Exec/RankModel.h"
 
 namespace vime {
+namespace {
+
+/// Lets one lane speak at a time.
+class OneAtATime final : public RunObserver {
+public:
+  explicit OneAtATime(RunObserver &observer) : observer(observer) {}
+  void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) override {
+    const std::lock_guard lock(mutex);
+    observer.stepFinished(record, ranks);
+  }
+  void exported() override {
+    const std::lock_guard lock(mutex);
+    observer.exported();
+  }
+  void saved(std::uint64_t steps) override {
+    const std::lock_guard lock(mutex);
+    observer.saved(steps);
+  }
+
+private:
+  RunObserver &observer;
+  std::mutex mutex;
+};
+
+} // namespace
+
+Coordinator::Coordinator(TextDataset dataset, std::uint64_t samplesOfStep, RunObserver &observer)
+    : dataset(std::move(dataset)), samplesOfStep(samplesOfStep),
+      watcher(std::make_unique<OneAtATime>(observer)) {}
+
+std::uint64_t Coordinator::nextStep() {
+  before = now;
+  now.samples += samplesOfStep;
+  return now.steps++;
+}
+
+RunProgress Coordinator::progressBehind(std::uint64_t steps) const {
+  assert(steps == now.steps || steps == before.steps);
+  return steps == now.steps ? now : before;
+}
 
 StatusOr<Coordinator> Coordinator::open(const plan::Plan &plan, const std::string &base,
                                         RunObserver &observer) {
@@ -13,7 +57,9 @@ StatusOr<Coordinator> Coordinator::open(const plan::Plan &plan, const std::strin
       TextDataset::open(path, {plan.data.sequence, plan.data.samples, plan.data.microbatches},
                         plan.run.seed, {plan.data.textBytes, plan.data.textHash});
   if (dataset.ok())
-    return Coordinator(std::move(*dataset), observer);
+    return Coordinator(std::move(*dataset),
+                       std::uint64_t(plan.data.samples) * plan.data.microbatches * plan.mesh.data,
+                       observer);
   if (dataset.status().code() != StatusCode::File)
     return dataset.status();
   return Status(

@@ -1,10 +1,12 @@
-// Coordinator: what rank 0 has besides its program: the text, the count of steps, and an observer.
+// Coordinator: what rank 0 has besides its program: the text, how far the run is, and an observer.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "runtime/Base/Status.h"
+#include "runtime/Checkpoint/Manifest.h"
 #include "runtime/Data/TextDataset.h"
 #include "runtime/Exec/RunObserver.h"
 #include "runtime/Plan/Plan.h"
@@ -18,17 +20,26 @@ public:
   static StatusOr<Coordinator> open(const plan::Plan &plan, const std::string &base,
                                     RunObserver &observer);
 
-  std::uint64_t nextStep() { return step++; }
+  /// Before the first step: the run goes on from there.
+  void resume(const RunProgress &from) { now = before = from; }
+
+  /// The step that begins; counted as done from here on. By `decide`.
+  std::uint64_t nextStep();
+  /// How far the run was with that many steps done: with the latest, or the one before it. By
+  /// `checkpoint_commit`, while the step after the saved one has been decided at most.
+  RunProgress progressBehind(std::uint64_t steps) const;
+
   const TextDataset &text() const { return dataset; }
+  /// Host and io lanes may both have something to tell.
   RunObserver &observer() { return *watcher; }
 
 private:
-  Coordinator(TextDataset dataset, RunObserver &observer)
-      : dataset(std::move(dataset)), watcher(&observer) {}
+  Coordinator(TextDataset dataset, std::uint64_t samplesOfStep, RunObserver &observer);
 
   TextDataset dataset;
-  RunObserver *watcher;
-  std::uint64_t step = 0;
+  std::uint64_t samplesOfStep;
+  std::unique_ptr<RunObserver> watcher;
+  RunProgress now, before;
 };
 
 } // namespace vime

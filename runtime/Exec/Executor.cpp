@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/Exec/Resume.h"
+#include "runtime/Exec/RunRoutine.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Transport/Ends.h"
 
@@ -18,6 +20,17 @@ constexpr std::chrono::hours kForever{24 *
 
 Status stopped() { return Status(StatusCode::Interrupted, "stopped because the run is over"); }
 
+/// CLOCK_MONOTONIC, as flight::now.
+std::int64_t nanoseconds(Clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
+
+std::unique_ptr<flight::FlightRecorder> spareFor(const RankState &state) {
+  if (state.recorder)
+    return nullptr;
+  return std::make_unique<flight::FlightRecorder>(flight::FlightFile::inMemory());
+}
+
 bool hasWorker(plan::LaneKind kind) {
   return kind == plan::LaneKind::Host || kind == plan::LaneKind::Io;
 }
@@ -26,29 +39,35 @@ bool hasWorker(plan::LaneKind kind) {
 
 Executor::Executor(RankState &state, ResolvedProgram resolved, Sleeper &sleeper,
                    std::uint64_t finishedBefore)
-    : state(state), program(std::move(resolved)), sleeper(sleeper),
-      lanes(state.program.lanes.size()) {
+    : state(state), program(std::move(resolved)), sleeper(sleeper), spare(spareFor(state)),
+      recorder(spare ? *spare : *state.recorder), lanes(state.program.lanes.size()) {
   const std::vector<std::uint32_t> ends = endsOfLanes(state.program);
-  for (std::size_t index = 0; index < lanes.size(); ++index) {
+  for (std::uint32_t index = 0; index < lanes.size(); ++index) {
     LaneState &lane = lanes[index];
     lane.end = ends[index];
     if (hasWorker(state.program.lanes[index].kind)) {
-      lane.worker = std::make_unique<Worker>(state, sleeper);
+      lane.worker = std::make_unique<Worker>(state, sleeper, recorder.worker(index));
       lane.finished = &lane.worker->finished();
     } else if (lane.end != kNoEnd) {
       lane.finished = &state.transport->finished(lane.end);
       lane.dispatched = finishedBefore;
     }
+    recorder.dispatched(index, lane.dispatched);
   }
 }
 
 Status Executor::run() {
   state.counters.since = Clock::now();
   nextLoop = 0;
-  if (Status status = runBody(0, static_cast<std::uint32_t>(program.instructions.size()));
-      !status.ok())
-    return status;
-  return drain();
+  recorder.enter(flight::State::Running);
+  Status status = runBody(0, static_cast<std::uint32_t>(program.instructions.size()));
+  if (status.ok())
+    status = drain();
+  if (status.ok())
+    recorder.enter(flight::State::Done);
+  else
+    recorder.fail(status, !ownFailure); // before anything is torn down
+  return status;
 }
 
 Status Executor::runBody(std::uint32_t begin, std::uint32_t end) {
@@ -67,7 +86,9 @@ Status Executor::runBody(std::uint32_t begin, std::uint32_t end) {
 Status Executor::runLoop(std::size_t index) {
   const plan::Loop &loop = state.program.loops[index];
   around[depth++] = iteration;
-  for (iteration = 0; iteration < loop.trips; ++iteration) {
+  // A resumed run has fewer steps and is the same program otherwise.
+  for (iteration = isLoopOverSteps(state.plan, state.program, loop) ? state.firstStep : 0;
+       iteration < loop.trips; ++iteration) {
     nextLoop = index + 1;
     if (Status status = runBody(loop.begin, loop.end); !status.ok())
       return status;
@@ -84,18 +105,22 @@ Status Executor::runRange(std::uint32_t begin, std::uint32_t end) {
 }
 
 Status Executor::dispatch(const Instruction &instruction) {
+  recorder.begin(instruction.action, iteration, depth > 1 ? around[1] : iteration);
   if (Status status = awaitAll(instruction); !status.ok())
     return explain(std::move(status), instruction, "waiting to start");
   const std::uint32_t microbatch = instruction.moves ? move(instruction) : instruction.microbatch;
+  recorder.start(microbatch);
   LaneState &lane = lanes[instruction.lane];
   ++state.counters.actions;
   if (!isEmptyMicrobatch(instruction, microbatch))
     if (Status status = perform(instruction); !status.ok())
       return explain(std::move(status), instruction, "in");
-  ++lane.dispatched; // a skipped action counts too: waits are relative
+  // A skipped action counts too: waits are relative.
+  recorder.dispatched(instruction.lane, ++lane.dispatched);
   if (instruction.flags & plan::kHostBlocking)
     if (Status status = awaitLane(instruction.lane, lane.dispatched); !status.ok())
       return explain(std::move(status), instruction, "waiting for the end of");
+  recorder.finish();
   return Status();
 }
 
@@ -104,15 +129,23 @@ Status Executor::perform(const Instruction &instruction) {
     return performTimed(instruction);
   Worker *worker = lanes[instruction.lane].worker.get();
   if (!worker)
-    return instruction.routine(state, instruction);
+    return runInline(instruction);
   return worker->push(instruction) ? Status() : stopped();
 }
 
 Status Executor::performTimed(const Instruction &instruction) {
-  const Clock::time_point start = Clock::now();
-  Status status = instruction.routine(state, instruction);
-  const std::chrono::nanoseconds busy = Clock::now() - start;
-  state.counters.computeNanoseconds += static_cast<std::uint64_t>(busy.count());
+  const std::int64_t start = nanoseconds(Clock::now());
+  Status status = runInline(instruction);
+  const std::int64_t end = nanoseconds(Clock::now());
+  state.counters.computeNanoseconds += static_cast<std::uint64_t>(end - start);
+  recorder.computed(start, end);
+  return status;
+}
+
+Status Executor::runInline(const Instruction &instruction) {
+  Status status = runRoutine(state, instruction, ownFailure);
+  if (!status.ok())
+    ownFailure = ownFailure || isOwnFailure(status.code());
   return status;
 }
 
@@ -139,10 +172,15 @@ Status Executor::awaitLane(std::uint32_t index, std::uint64_t count) {
   const LaneState &lane = lanes[index];
   if (lane.finished->load(std::memory_order_acquire) >= count)
     return Status();
+  recorder.waitFor(index, count);
+  Status status;
   if (lane.end != kNoEnd && !sleeper.interrupted())
-    return state.transport->await(lane.end, count);
-  return sleeper.await(*lane.finished, count, kForever) == Sleeper::Outcome::Reached ? Status()
-                                                                                     : stopped();
+    status = state.transport->await(lane.end, count);
+  else if (sleeper.await(*lane.finished, count, kForever) != Sleeper::Outcome::Reached)
+    status = stopped();
+  if (status.ok())
+    recorder.goOn(); // else the record keeps what it waited for
+  return status;
 }
 
 Status Executor::drain() {
@@ -174,18 +212,19 @@ std::uint32_t Executor::move(const Instruction &instruction) {
   return microbatch;
 }
 
-Status Executor::explain(Status status, const Instruction &instruction,
-                         const char *relation) const {
+Status Executor::explain(Status status, const Instruction &instruction, const char *relation) {
   return explain(std::move(status), fmt::format("{} {}", relation, nameOf(instruction)));
 }
 
-Status Executor::explain(Status status, const std::string &where) const {
+Status Executor::explain(Status status, const std::string &where) {
   // The failure of a worker of ours comes before its consequences here.
   for (const LaneState &lane : lanes)
-    if (const Instruction *failed = lane.worker ? lane.worker->failedAt() : nullptr)
+    if (const Instruction *failed = lane.worker ? lane.worker->failedAt() : nullptr) {
+      ownFailure = true; // workers know no peers
       return Status(lane.worker->status().code(),
                     fmt::format("rank {} in {}: {}", state.rank, nameOf(*failed),
                                 lane.worker->status().message()));
+    }
   return Status(status.code(), fmt::format("rank {} {}: {}", state.rank, where, status.message()));
 }
 

@@ -37,6 +37,9 @@ public:
   /// that the other ranks stop too.
   Status run();
 
+  /// Whether the failure of `run` began here: a routine failed, and not because of a peer.
+  bool failedItself() const { return ownFailure; }
+
 private:
   /// A timeline: what was handed to the lane, and how much of it has finished.
   struct LaneState {
@@ -52,19 +55,23 @@ private:
   Status dispatch(const Instruction &instruction);
   Status perform(const Instruction &instruction);
   Status performTimed(const Instruction &instruction);
+  Status runInline(const Instruction &instruction);
   Status awaitAll(const Instruction &instruction);
   Status awaitLane(std::uint32_t lane, std::uint64_t count);
   Status drain();
   bool isEmptyMicrobatch(const Instruction &instruction, std::uint32_t microbatch) const;
   std::uint32_t move(const Instruction &instruction);
-  Status explain(Status status, const Instruction &instruction, const char *relation) const;
-  Status explain(Status status, const std::string &where) const;
+  Status explain(Status status, const Instruction &instruction, const char *relation);
+  Status explain(Status status, const std::string &where);
   std::string nameOf(const Instruction &instruction) const;
 
   RankState &state;
   ResolvedProgram program;
   Sleeper &sleeper;
+  std::unique_ptr<flight::FlightRecorder> spare; // for a rank without one
+  flight::FlightRecorder &recorder;
   std::vector<LaneState> lanes;
+  bool ownFailure = false;
   std::size_t nextLoop = 0;    // the first one at or behind the present action
   std::uint32_t iteration = 0; // of the innermost loop around the present action
   std::array<std::uint32_t, plan::kMaxLoopDepth> around{}; // `iteration` outside of each open loop

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 #include <new>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -18,6 +19,8 @@
 #include "runtime/Exec/InterruptSignals.h"
 #include "runtime/Exec/RankRun.h"
 #include "runtime/Exec/RunOutcome.h"
+#include "runtime/Exec/Watchdog.h"
+#include "runtime/Trace/FlightRecords.h"
 #include "runtime/Transport/LocalTransport.h"
 
 namespace vime {
@@ -41,9 +44,9 @@ private:
 class Ranks {
 public:
   Ranks(const plan::Plan &plan, plan::Hash128 planId, const RunOptions &options,
-        RunObserver &observer, ExportClaim &claim)
+        RunObserver &observer, ExportClaim &claim, flight::FlightRecords &records)
       : plan(plan), planId(planId), options(options), observer(observer), claim(claim),
-        runs(plan.mesh.ranks()), running(plan.mesh.ranks()) {
+        records(records), runs(plan.mesh.ranks()), running(plan.mesh.ranks()) {
     const bool spins = plan.mesh.ranks() <= availableCores();
     for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
       sleepers.push_back(std::make_unique<Sleeper>(spins));
@@ -72,7 +75,10 @@ public:
   Status run() {
     std::vector<std::thread> threads;
     threads.reserve(plan.mesh.ranks());
+    std::optional<Watchdog> watchdog;
     try {
+      watchdog.emplace(plan, recorders(), transferLimit(plan),
+                       [this](std::uint32_t rank, const Status &status) { stop(rank, status); });
       for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
         threads.emplace_back([this, rank] { runRank(rank); });
     } catch (const std::system_error &error) {
@@ -82,7 +88,7 @@ public:
       abandon();
     for (std::thread &thread : threads)
       thread.join();
-    return outcome.status();
+    return records.conclude(outcome.status(), plan);
   }
 
 private:
@@ -107,9 +113,21 @@ private:
         transports.front()->abort();
       }
       if (deadline == Clock::time_point::max())
-        deadline = Clock::now() + kStopLimit;
+        deadline = Clock::now() + stopLimit();
       files[Failed].fd = -1; // said all it has to say
     }
+  }
+
+  Clock::duration stopLimit() const {
+    return outcome.status().code() == StatusCode::Hang ? Clock::duration(kHangStopLimit)
+                                                       : Clock::duration(kStopLimit);
+  }
+
+  std::vector<flight::FlightRecorder *> recorders() {
+    std::vector<flight::FlightRecorder *> all;
+    for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
+      all.push_back(&records.of(rank));
+    return all;
   }
 
   static int millisecondsUntil(Clock::time_point deadline) {
@@ -122,7 +140,7 @@ private:
   void abandon() {
     claim.drop();
     if (options.abandon)
-      options.abandon(outcome.status());
+      options.abandon(records.conclude(outcome.status(), plan));
   }
 
   /// Threads before `rank` run, its own and those behind it never will.
@@ -139,14 +157,17 @@ private:
   }
 
   void runRank(std::uint32_t rank) {
-    Status status = withoutExceptions(rank);
-    if (!status.ok()) {
-      outcome.record(status); // before the others can fail of it
-      transports[rank]->abort();
-      failed.signal();
-    }
+    if (Status status = withoutExceptions(rank); !status.ok())
+      stop(rank, status, runs[rank] && runs[rank]->failedItself());
     if (--running == 0)
       over.signal();
+  }
+
+  /// Ends the run because of a rank.
+  void stop(std::uint32_t rank, const Status &status, bool own = false) {
+    outcome.record(status, own);
+    transports[rank]->abort();
+    failed.signal();
   }
 
   /// What the standard library throws must not leave the thread.
@@ -158,6 +179,8 @@ private:
     } catch (const std::system_error &error) {
       return Status(StatusCode::Unacceptable, fmt::format("cannot start the threads of rank {}: {}",
                                                           rank, error.code().message()));
+    } catch (const std::exception &error) {
+      return Status(StatusCode::Internal, fmt::format("rank {}: {}", rank, error.what()));
     }
   }
 
@@ -168,9 +191,13 @@ private:
                                                                .base = options.base,
                                                                .isa = options.isa,
                                                                .observer = observer,
-                                                               .edge = options.edge});
-    if (!run.ok())
+                                                               .edge = options.edge,
+                                                               .recorder = &records.of(rank),
+                                                               .resume = options.resume});
+    if (!run.ok()) {
+      records.of(rank).fail(run.status(), /*blamesPeer=*/false);
       return run.status();
+    }
     runs[rank] = std::move(*run);
     return runs[rank]->execute(*transports[rank], *sleepers[rank]);
   }
@@ -180,6 +207,7 @@ private:
   const RunOptions &options;
   RunObserver &observer;
   ExportClaim &claim;
+  flight::FlightRecords &records;
   std::vector<std::unique_ptr<Sleeper>> sleepers;
   std::vector<Sleeper *> pointers;
   LocalTransports transports;
@@ -199,7 +227,11 @@ Status runLocal(const plan::Plan &plan, plan::Hash128 planId, const RunOptions &
   StatusOr<ExportClaim> claim = claimExport(plan, options.base);
   if (!claim.ok())
     return claim.status();
-  Ranks ranks(plan, planId, options, observer, *claim);
+  StatusOr<flight::FlightRecords> records = flight::FlightRecords::open(
+      plan, {.planId = planId, .planPath = options.plan, .folder = options.records});
+  if (!records.ok())
+    return records.status();
+  Ranks ranks(plan, planId, options, observer, *claim, *records);
   if (Status status = ranks.connect(); !status.ok())
     return status;
   return ranks.run();

@@ -22,6 +22,8 @@
 #include "runtime/Exec/RankProcessVariables.h"
 #include "runtime/Exec/RankReports.h"
 #include "runtime/Exec/RunOutcome.h"
+#include "runtime/Plan/PlanFile.h"
+#include "runtime/Trace/FlightRecords.h"
 
 extern char **environ;
 
@@ -63,7 +65,8 @@ public:
 /// The strings of execve, which must be ready before fork.
 class Environment {
 public:
-  Environment(std::uint32_t rank, std::uint32_t ranks, const std::string &store, int reports) {
+  Environment(std::uint32_t rank, std::uint32_t ranks, const std::string &store, int reports,
+              const std::string &record, const std::string &resume) {
     for (char **entry = environ; *entry; ++entry)
       if (!isOurs(*entry))
         strings.emplace_back(*entry);
@@ -71,6 +74,9 @@ public:
     strings.push_back(fmt::format("{}={}", kRanksVariable, ranks));
     strings.push_back(fmt::format("{}={}", kStoreVariable, store));
     strings.push_back(fmt::format("{}={}", kReportsVariable, reports));
+    if (!record.empty())
+      strings.push_back(fmt::format("{}={}", kRecordVariable, record));
+    strings.push_back(fmt::format("{}={}", kResumeVariable, resume));
     for (std::string &entry : strings)
       pointers.push_back(entry.data());
     pointers.push_back(nullptr);
@@ -81,7 +87,7 @@ private:
   static bool isOurs(const std::string &entry) {
     const std::string name = entry.substr(0, entry.find('='));
     return name == kRankVariable || name == kRanksVariable || name == kStoreVariable ||
-           name == kReportsVariable;
+           name == kReportsVariable || name == kRecordVariable || name == kResumeVariable;
   }
   std::vector<std::string> strings;
   std::vector<char *> pointers;
@@ -116,8 +122,8 @@ struct Child {
 class Processes {
 public:
   Processes(const plan::Plan &plan, char *const *arguments, const RunOptions &options,
-            RunObserver &observer)
-      : plan(plan), arguments(arguments), options(options), observer(observer) {}
+            RunObserver &observer, flight::FlightRecords &records)
+      : plan(plan), arguments(arguments), options(options), observer(observer), records(records) {}
 
   ~Processes() {
     killAll();
@@ -137,27 +143,34 @@ public:
     while (std::any_of(children.begin(), children.end(),
                        [](const Child &child) { return child.running(); }))
       attend();
-    return outcome.status();
+    return records.conclude(outcome.status(), plan);
   }
 
 private:
   Status start(std::uint32_t rank) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
-      return Status(StatusCode::Internal,
-                    fmt::format("cannot make a pipe: {}", std::strerror(errno)));
-    const Environment environment(rank, plan.mesh.ranks(), store.path, ends[1]);
+      return cannotStart(rank);
+    const Environment environment(rank, plan.mesh.ranks(), store.path, ends[1],
+                                  records.fileOf(rank), options.resume.chosen);
     const pid_t parent = getpid(), process = fork();
     if (process == 0)
       becomeRank(arguments, environment.data(), ends[1], parent);
     close(ends[1]);
     if (process < 0) {
+      const Status status = cannotStart(rank);
       close(ends[0]);
-      return Status(StatusCode::Internal,
-                    fmt::format("cannot start rank {}: {}", rank, std::strerror(errno)));
+      return status;
     }
     children.push_back({rank, process, ends[0], std::make_unique<ReportReader>(ends[0], observer)});
     return Status();
+  }
+
+  Status cannotStart(std::uint32_t rank) const {
+    return Status(StatusCode::Unacceptable,
+                  fmt::format("cannot start rank {} of {}: {}\nhelp: this machine allows no more "
+                              "processes, open files or memory; see `ulimit -a`",
+                              rank, plan.mesh.ranks(), std::strerror(errno)));
   }
 
   /// Waits for the next thing to happen, and deals with it.
@@ -194,17 +207,26 @@ private:
                  fmt::format("rank {} (process {}) was ended by signal {}, {}", child.rank,
                              child.process, WTERMSIG(status), strsignal(WTERMSIG(status)))));
     else if (child.reports->hasEnded())
-      outcome.record(child.reports->status());
+      outcome.record(child.reports->status(), child.reports->failedItself());
     else if (!killed)
       outcome.recordDeath(
           Status(StatusCode::RankFailed,
                  fmt::format("rank {} (process {}) ended with exit code {} and no word", child.rank,
                              child.process, WEXITSTATUS(status))));
     child.process = -1;
+    noteEnding(child.rank, status);
     if (outcome.isCertain())
       killAll();
     else if (!outcome.status().ok() && deadline == Clock::time_point::max())
       deadline = Clock::now() + kGrace;
+  }
+
+  void noteEnding(std::uint32_t rank, int status) {
+    if (!WIFSIGNALED(status))
+      records.of(rank).ended(flight::Ending::Exited, WEXITSTATUS(status));
+    else
+      records.of(rank).ended(killing ? flight::Ending::Stopped : flight::Ending::Signalled,
+                             WTERMSIG(status));
   }
 
   /// Milliseconds until ranks that should have stopped are killed; -1: for ever.
@@ -235,6 +257,7 @@ private:
   char *const *const arguments;
   const RunOptions &options;
   RunObserver &observer;
+  flight::FlightRecords &records;
   Store store;
   std::vector<Child> children;
   RunOutcome outcome;
@@ -251,7 +274,11 @@ Status runProcesses(const plan::Plan &plan, char *const *arguments, const RunOpt
   const StatusOr<ExportClaim> claim = claimExport(plan, options.base);
   if (!claim.ok())
     return claim.status();
-  return Processes(plan, arguments, options, observer).run();
+  StatusOr<flight::FlightRecords> records = flight::FlightRecords::open(
+      plan, {.planId = plan::planId(plan), .planPath = options.plan, .folder = options.records});
+  if (!records.ok())
+    return records.status();
+  return Processes(plan, arguments, options, observer, *records).run();
 }
 
 } // namespace vime

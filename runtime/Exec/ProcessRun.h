@@ -31,8 +31,9 @@ Status runProcesses(const plan::Plan &plan, char *const *arguments, const RunOpt
 struct RankProcess {
   std::uint32_t rank = 0;
   std::uint32_t ranks = 1;
-  std::string store; // folder where ranks find each other
-  int reports = -1;  // pipe to the starting process
+  std::string store;  // folder where ranks find each other
+  int reports = -1;   // pipe to the starting process
+  std::string record; // file of the flight record; empty: there is none
 };
 
 /// From the environment; nothing when a user started this process.

@@ -79,6 +79,7 @@ StatusOr<RankModel> makeRankModel(const plan::Plan &plan, std::uint32_t rank,
     for (std::uint32_t tensor = 0; tensor < stage.tensors; ++tensor)
       result.normOrder.push_back(stage.place + tensor);
   result.checkpoint = pathFrom(base, model.checkpoint);
+  result.checkpointTo = pathFrom(base, plan.checkpoint.directory);
   result.exportTo = pathFrom(base, plan.run.exportTo);
   return result;
 }

@@ -11,6 +11,7 @@
 #include "kernels/Kernels.h"
 #include "kernels/Native.h"
 #include "runtime/Base/Status.h"
+#include "runtime/Checkpoint/Checkpoint.h"
 #include "runtime/Model/Stage.h"
 #include "runtime/ModelSpec/ModelSpec.h"
 #include "runtime/Plan/Plan.h"
@@ -32,6 +33,8 @@ struct RankModel {
   /// StageSpec. The order in which the global norm is added, whatever the ranks are.
   std::vector<std::uint32_t> normOrder;
   std::string checkpoint; // directory to start from; empty: initialise
+  std::optional<Checkpoint> resume; // what the run goes on from instead
+  std::string checkpointTo; // directory in which it saves itself; empty: none
   std::string exportTo;   // directory to write at the end; empty: none
 };
 

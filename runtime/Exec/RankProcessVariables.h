@@ -6,8 +6,12 @@ namespace vime {
 
 constexpr const char *kRankVariable = "RANK";
 constexpr const char *kRanksVariable = "WORLD_SIZE";
-constexpr const char *kStoreVariable = "VIME_STORE"; // folder where ranks leave their addresses
+constexpr const char *kStoreVariable = "VIME_STORE";   // folder where ranks leave their addresses
+constexpr const char *kRecordVariable = "VIME_RECORD"; // file of the rank's flight record
 constexpr const char *kReportsVariable =
     "VIME_REPORTS"; // file descriptor of the pipe to the starting process
+
+constexpr const char *kResumeVariable =
+    "VIME_RESUME"; // the checkpoint that the starting process has chosen; empty: none
 
 } // namespace vime

@@ -9,7 +9,12 @@
 namespace vime {
 namespace {
 
-enum Kind : std::uint32_t { Connected, Step, Exported, Ended };
+enum Kind : std::uint32_t { Connected, Step, Saved, Exported, Ended };
+
+struct End {
+  StatusCode code;
+  std::uint32_t own;
+};
 
 struct Head {
   std::uint32_t kind;
@@ -33,6 +38,10 @@ void ReportWriter::connected() { write(Connected, {}); }
 
 void ReportWriter::exported() { write(Exported, {}); }
 
+void ReportWriter::saved(std::uint64_t steps) {
+  write(Saved, std::as_bytes(std::span(&steps, 1)));
+}
+
 void ReportWriter::stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) {
   std::vector<std::byte> bytes;
   append(bytes, record);
@@ -41,9 +50,9 @@ void ReportWriter::stepFinished(const StepRecord &record, std::span<const plan::
   write(Step, bytes);
 }
 
-void ReportWriter::ended(const Status &status) {
+void ReportWriter::ended(const Status &status, bool own) {
   std::vector<std::byte> bytes;
-  append(bytes, status.code());
+  append(bytes, End{status.code(), own});
   for (const char letter : status.message())
     append(bytes, letter);
   write(Ended, bytes);
@@ -86,6 +95,8 @@ void ReportReader::handle(std::uint32_t kind, std::span<const std::byte> bytes) 
     isConnected = true;
   if (kind == Exported)
     observer.exported();
+  if (kind == Saved)
+    observer.saved(valueAt<std::uint64_t>(bytes, 0));
   if (kind == Step) {
     std::vector<plan::RankStats> ranks((bytes.size() - sizeof(StepRecord)) /
                                        sizeof(plan::RankStats));
@@ -96,9 +107,10 @@ void ReportReader::handle(std::uint32_t kind, std::span<const std::byte> bytes) 
   }
   if (kind == Ended) {
     isEnded = true;
-    const auto code = valueAt<StatusCode>(bytes, 0);
-    const auto *text = reinterpret_cast<const char *>(bytes.data() + sizeof code);
-    outcome = Status(code, std::string(text, bytes.size() - sizeof code));
+    const auto end = valueAt<End>(bytes, 0);
+    const auto *text = reinterpret_cast<const char *>(bytes.data() + sizeof end);
+    outcome = Status(end.code, std::string(text, bytes.size() - sizeof end));
+    ownFailure = end.own != 0;
   }
 }
 

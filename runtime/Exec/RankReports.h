@@ -21,8 +21,9 @@ public:
   void connected();
   void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) override;
   void exported() override;
-  /// The last report; also of a rank that succeeded.
-  void ended(const Status &status);
+  void saved(std::uint64_t steps) override;
+  /// The last report; also of a rank that succeeded. `own`: the failure began here.
+  void ended(const Status &status, bool own);
 
 private:
   void write(std::uint32_t kind, std::span<const std::byte> bytes);
@@ -41,6 +42,7 @@ public:
   bool connected() const { return isConnected; }
   bool hasEnded() const { return isEnded; }
   const Status &status() const { return outcome; } // once it has ended
+  bool failedItself() const { return ownFailure; }
 
 private:
   void handle(std::uint32_t kind, std::span<const std::byte> bytes);
@@ -48,7 +50,7 @@ private:
   const int pipe;
   RunObserver &observer;
   std::vector<std::byte> pending;
-  bool isConnected = false, isEnded = false;
+  bool isConnected = false, isEnded = false, ownFailure = false;
   Status outcome;
 };
 

@@ -3,6 +3,7 @@
 #include "runtime/Exec/CertificateCheck.h"
 #include "runtime/Exec/Executor.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/PlanFile.h"
 
 namespace vime {
 namespace {
@@ -27,16 +28,12 @@ StatusOr<std::unique_ptr<RankRun>> RankRun::prepare(const RankJob &job) {
   if (!ends.ok())
     return ends.status();
   run->rankEnds = std::move(*ends);
-  if (job.rank == 0) {
-    StatusOr<Coordinator> coordinator = Coordinator::open(job.plan, job.base, job.observer);
-    if (!coordinator.ok())
-      return coordinator.status();
-    run->coordinator = std::make_unique<Coordinator>(std::move(*coordinator));
-  }
   StatusOr<RankModel> model = makeRankModel(job.plan, job.rank, job.base, job.isa);
   if (!model.ok())
     return model.status();
   run->model = std::move(*model);
+  if (Status status = run->openFiles(); !status.ok())
+    return status;
   const plan::Layout &layout = *plan::layoutOf(job.plan, job.rank);
   if (Status status = run->reserve(layout); !status.ok())
     return status;
@@ -47,6 +44,35 @@ StatusOr<std::unique_ptr<RankRun>> RankRun::prepare(const RankJob &job) {
     return program.status();
   run->program = std::move(*program);
   return run;
+}
+
+/// What the run goes on from and, on the coordinator, the text and the place to save itself.
+Status RankRun::openFiles() {
+  StatusOr<std::optional<Checkpoint>> resume = openResume(job.plan, job.resume);
+  if (!resume.ok())
+    return resume.status();
+  model.resume = std::move(*resume);
+  const plan::Program &program = *plan::programOf(job.plan, job.rank);
+  if (model.resume && model.resume->manifest().progress.steps > 0 &&
+      (program.loops.empty() || !isLoopOverSteps(job.plan, program, program.loops.front())))
+    return Status(StatusCode::Unacceptable,
+                  "this plan cannot go on from a checkpoint: its steps are not one loop");
+  if (job.rank != 0)
+    return Status();
+  StatusOr<Coordinator> opened = Coordinator::open(job.plan, job.base, job.observer);
+  if (!opened.ok())
+    return opened.status();
+  coordinator = std::make_unique<Coordinator>(std::move(*opened));
+  if (model.resume)
+    coordinator->resume(model.resume->manifest().progress);
+  if (model.checkpointTo.empty())
+    return Status();
+  StatusOr<CheckpointClaim> claimed =
+      CheckpointClaim::take(model.checkpointTo, job.resume.kind != ResumeWish::Kind::No);
+  if (!claimed.ok())
+    return claimed.status();
+  claim = std::move(*claimed);
+  return Status();
 }
 
 Status RankRun::reserve(const plan::Layout &layout) {
@@ -67,7 +93,11 @@ std::byte *RankRun::headerBuffer(const plan::Layout &layout) const {
 }
 
 Status RankRun::execute(Transport &transport, Sleeper &sleeper) {
-  agreement = std::make_unique<Agreement>(rankEnds, claimsOf(job.plan, job.rank, job.planId));
+  if (job.recorder)
+    job.recorder->enter(flight::State::Connecting);
+  const std::uint64_t firstStep = model.resume ? model.resume->manifest().progress.steps : 0;
+  agreement =
+      std::make_unique<Agreement>(rankEnds, claimsOf(job.plan, job.rank, job.planId, firstStep));
   if (Status status = agreement->reach(transport); !status.ok())
     return status;
   const plan::Program &own = *plan::programOf(job.plan, job.rank);
@@ -78,7 +108,16 @@ Status RankRun::execute(Transport &transport, Sleeper &sleeper) {
   state.coordinator = coordinator.get();
   state.header = reinterpret_cast<const plan::StepHeader *>(headerBuffer(layout));
   state.messages = messagesOf(job.plan, own);
-  return Executor(state, std::move(program), sleeper, /*finishedBefore=*/1).run();
+  state.recorder = job.recorder;
+  state.firstStep = static_cast<std::uint32_t>(firstStep);
+  state.saving.plan = plan::toHex(job.planId);
+  state.saving.written.resize(own.stages.size());
+  Executor executor(state, std::move(program), sleeper, /*finishedBefore=*/1);
+  Status status = executor.run();
+  ownFailure = executor.failedItself();
+  if (!status.ok())
+    transport.abort(); // now: a worker that still does something holds the executor's end up
+  return status;
 }
 
 } // namespace vime

@@ -11,12 +11,15 @@
 #include <string>
 
 #include "runtime/Base/Status.h"
+#include "runtime/Checkpoint/CheckpointDirectory.h"
 #include "runtime/Exec/Arena.h"
 #include "runtime/Exec/Coordinator.h"
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Exec/Resolve.h"
+#include "runtime/Exec/Resume.h"
 #include "runtime/Exec/RoutineTable.h"
 #include "runtime/Exec/RunObserver.h"
+#include "runtime/Trace/FlightRecorder.h"
 #include "runtime/Transport/Agreement.h"
 #include "runtime/Transport/Ends.h"
 #include "runtime/Transport/Sleeper.h"
@@ -31,6 +34,8 @@ struct RankJob {
   std::optional<Isa> isa;
   RunObserver &observer;
   Arena::Edge edge = Arena::Edge::Plain;
+  flight::FlightRecorder *recorder = nullptr; // where what it does is to stand; may be absent
+  ResumeWish resume{};
 };
 
 class RankRun {
@@ -41,12 +46,17 @@ public:
 
   const RankEnds &ends() const { return rankEnds; }
 
-  /// Agrees with the peers and runs the program, once. After a failure, ranks of this process that
-  /// are still running may yet copy from and to this one's memory: it must outlive them.
+  /// Agrees with the peers and runs the program, once. A failure ends the transport, so that the
+  /// peers stop too. Ranks of this process that are still running may yet copy from and to this
+  /// one's memory: it must outlive them.
   Status execute(Transport &transport, Sleeper &sleeper);
+
+  /// Whether the failure began here, whatever its code says.
+  bool failedItself() const { return ownFailure; }
 
 private:
   explicit RankRun(const RankJob &job) : job(job) {}
+  Status openFiles();
   Status reserve(const plan::Layout &layout);
   std::byte *headerBuffer(const plan::Layout &layout) const;
 
@@ -55,8 +65,10 @@ private:
   std::array<Arena, 2> arenas;
   RankModel model;
   std::unique_ptr<Coordinator> coordinator; // on rank 0
+  CheckpointClaim claim;                    // on rank 0
   ResolvedProgram program;
   std::unique_ptr<Agreement> agreement;
+  bool ownFailure = false;
 };
 
 } // namespace vime

@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "runtime/Plan/Plan.h"
 #include "runtime/Plan/StepHeader.h"
+#include "runtime/Trace/FlightRecorder.h"
 #include "runtime/Transport/Transport.h"
 
 namespace vime {
@@ -28,6 +30,14 @@ struct Counters {
   std::chrono::steady_clock::time_point since{};
 };
 
+/// What has been saved so far. Touched by the io lane only.
+struct Saving {
+  std::string plan;            // id
+  std::uint64_t committed = 0; // steps done in the latest checkpoint of this run; 0: none
+  std::uint64_t updates = 0;   // of the optimizer, in this rank's latest shard
+  std::vector<std::uint64_t> written; // by stage: steps done in its latest shard
+};
+
 struct RankState {
   const plan::Plan &plan;
   const plan::Program &program;
@@ -40,6 +50,9 @@ struct RankState {
       nullptr; // the buffer that `decide` or the broadcast fills; null if the plan has none
   std::vector<MessageSize> messages; // by lane
   Counters counters;
+  flight::FlightRecorder *recorder = nullptr; // absent: the executor keeps one for itself
+  std::uint32_t firstStep = 0; // where the loop over steps begins
+  Saving saving;
 };
 
 /// The buffer behind an operand of an action.

@@ -26,6 +26,7 @@ constexpr Entry kTraining[] = {
     {Opcode::BackwardInput, routines::backwardInput},
     {Opcode::BackwardWeight, routines::backwardWeight},
     {Opcode::Initialize, routines::initialize},
+    {Opcode::AddTied, routines::addTied},
     {Opcode::ScaleGradients, routines::scaleGradients},
     {Opcode::SquareNorm, routines::squareNorm},
     {Opcode::Clip, routines::clip},
@@ -35,6 +36,9 @@ constexpr Entry kTraining[] = {
     {Opcode::Report, routines::report},
     {Opcode::ExportShard, routines::exportShard},
     {Opcode::ExportCommit, routines::exportCommit},
+    {Opcode::Snapshot, routines::snapshot},
+    {Opcode::CheckpointShard, routines::checkpointShard},
+    {Opcode::CheckpointCommit, routines::checkpointCommit},
 };
 
 } // namespace

@@ -23,6 +23,8 @@ public:
   /// `ranks`: counters of this step, by rank.
   virtual void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) = 0;
   virtual void exported() = 0;
+  /// A checkpoint behind that many steps can be resumed from now on.
+  virtual void saved(std::uint64_t steps) = 0;
 };
 
 } // namespace vime

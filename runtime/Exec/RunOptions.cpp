@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/Checkpoint/CheckpointDirectory.h"
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Plan/Describe.h"
 
@@ -30,6 +31,13 @@ Status checkExport(const plan::Plan &plan, const std::string &base) {
   if (plan.run.exportTo.empty())
     return Status();
   return checkExportTarget(pathFrom(base, plan.run.exportTo));
+}
+
+Status checkSaving(const plan::Plan &plan, const RunOptions &options) {
+  if (plan.checkpoint.directory.empty())
+    return Status();
+  return checkCheckpointDirectory(pathFrom(options.base, plan.checkpoint.directory),
+                                  options.resume.kind != ResumeWish::Kind::No);
 }
 
 StatusOr<ExportClaim> claimExport(const plan::Plan &plan, const std::string &base) {

@@ -8,6 +8,7 @@
 
 #include "kernels/Native.h"
 #include "runtime/Exec/Arena.h"
+#include "runtime/Exec/Resume.h"
 #include "runtime/Model/ExportTarget.h"
 #include "runtime/Plan/Plan.h"
 #include "runtime/Transport/RendezvousTransport.h"
@@ -20,12 +21,17 @@ struct RunOptions {
   int interrupts = -1;    // readable when the user wants the run to end (InterruptSignals.h)
   Arena::Edge edge = Arena::Edge::Plain;
   std::optional<QueueMerging> rendezvous; // ranks as threads: over this transport instead of local
-  /// Called when the run is to end and a rank's thread does not stop within kStopLimit, or the user
-  /// cannot wait: a task that never returns ends only with the process, which this should end.
+  std::string plan;                       // its path, for who reads the flight records
+  std::string records; // folder for flight records; empty: a temporary one, kept after a failure
+  /// Called when the run is to end and a rank's thread does not stop in time, or the user cannot
+  /// wait: a task that never returns ends only with the process, which this should end.
   std::function<void(const Status &)> abandon;
+  ResumeWish resume{};
 };
 
-constexpr std::chrono::seconds kStopLimit{10};
+constexpr std::chrono::seconds kStopLimit{3};
+/// The same where a rank is known not to go on.
+constexpr std::chrono::milliseconds kHangStopLimit{300};
 
 /// Longest wait for a peer.
 std::chrono::nanoseconds transferLimit(const plan::Plan &plan);
@@ -36,6 +42,9 @@ Status checkMemory(const plan::Plan &plan);
 
 /// Whether the plan's export, if it has one, could be written where it asks to be; changes nothing.
 Status checkExport(const plan::Plan &plan, const std::string &base);
+
+/// Whether it could save itself where it asks to; changes nothing.
+Status checkSaving(const plan::Plan &plan, const RunOptions &options);
 
 /// Reserves the place for this run; what an unfinished export leaves goes with the claim.
 StatusOr<ExportClaim> claimExport(const plan::Plan &plan, const std::string &base);

@@ -13,11 +13,13 @@ Distance distanceOf(StatusCode code) {
 
 } // namespace
 
-void RunOutcome::record(const Status &status) { record(status, distanceOf(status.code())); }
+void RunOutcome::record(const Status &status, bool own) {
+  recordAt(status, own ? Own : distanceOf(status.code()));
+}
 
-void RunOutcome::recordDeath(const Status &status) { record(status, Killed); }
+void RunOutcome::recordDeath(const Status &status) { recordAt(status, Killed); }
 
-void RunOutcome::record(const Status &status, int distance) {
+void RunOutcome::recordAt(const Status &status, int distance) {
   const std::lock_guard lock(mutex);
   if (status.ok() || distance >= closest)
     return;

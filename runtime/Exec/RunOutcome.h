@@ -10,8 +10,8 @@ namespace vime {
 
 class RunOutcome {
 public:
-  /// A rank ended. From any thread.
-  void record(const Status &status);
+  /// A rank ended; `own`: what happened began there, whatever the code says. From any thread.
+  void record(const Status &status, bool own = false);
   /// A rank's process was killed from outside: the cause of everything else.
   void recordDeath(const Status &status);
   /// The user ended the run: whatever ranks say afterwards does not matter.
@@ -24,7 +24,7 @@ public:
   bool isCertain() const;
 
 private:
-  void record(const Status &status, int distance);
+  void recordAt(const Status &status, int distance);
 
   mutable std::mutex mutex;
   bool interrupted = false;

@@ -1,6 +1,7 @@
 #include "runtime/Exec/Worker.h"
 
 #include "runtime/Exec/RankState.h"
+#include "runtime/Exec/RunRoutine.h"
 
 namespace vime {
 namespace {
@@ -9,8 +10,8 @@ constexpr std::chrono::hours kForever{24 * 365};
 
 } // namespace
 
-Worker::Worker(RankState &state, Sleeper &dispatcher)
-    : state(state), dispatcher(dispatcher), thread(&Worker::run, this) {}
+Worker::Worker(RankState &state, Sleeper &dispatcher, flight::WorkerRecord &record)
+    : state(state), dispatcher(dispatcher), record(record), thread(&Worker::run, this) {}
 
 Worker::~Worker() {
   own.interrupt();
@@ -32,7 +33,9 @@ void Worker::run() {
     if (own.await(pushed, next + 1, kForever) != Sleeper::Outcome::Reached || own.interrupted())
       return; // the run is over
     const Instruction &instruction = *queue[next % kQueue];
-    Status status = instruction.routine(state, instruction);
+    flight::FlightRecorder::begin(record, instruction.action);
+    bool threw = false; // a failure of a worker is always the rank's own
+    Status status = runRoutine(state, instruction, threw);
     if (!status.ok()) {
       outcome = std::move(status);
       failure.store(&instruction, std::memory_order_release);
@@ -40,6 +43,7 @@ void Worker::run() {
       state.transport->abort(); // where the dispatcher may be waiting for a peer
       return;
     }
+    flight::FlightRecorder::finish(record);
     dispatcher.advance(done, next + 1);
   }
 }

@@ -8,6 +8,7 @@
 
 #include "runtime/Base/Status.h"
 #include "runtime/Exec/Instruction.h"
+#include "runtime/Trace/FlightRecord.h"
 #include "runtime/Transport/Sleeper.h"
 
 namespace vime {
@@ -15,7 +16,7 @@ namespace vime {
 class Worker {
 public:
   /// `dispatcher` is woken when an action has finished, and interrupted when one has failed.
-  Worker(RankState &state, Sleeper &dispatcher);
+  Worker(RankState &state, Sleeper &dispatcher, flight::WorkerRecord &record);
   ~Worker();
   Worker(const Worker &) = delete;
 
@@ -35,6 +36,7 @@ private:
 
   RankState &state;
   Sleeper &dispatcher;
+  flight::WorkerRecord &record;
   Sleeper own{/*spins=*/false};
   std::array<const Instruction *, kQueue> queue{};
   std::atomic<std::uint64_t> pushed{0}, done{0};

@@ -3,13 +3,12 @@
 #include <cerrno>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "runtime/Base/AtomicFile.h"
 #include "runtime/Model/HuggingFaceFiles.h"
 
 namespace vime {
@@ -41,9 +40,7 @@ bool isShard(std::string_view name) {
 }
 
 bool isExportFile(std::string_view name) {
-  constexpr std::string_view kUnfinished = ".partial"; // AtomicFile.h
-  if (name.ends_with(kUnfinished))
-    name.remove_suffix(kUnfinished.size());
+  name = finalNameOf(name);
   return name == kExportConfig || name == kExportIndex || isShard(name);
 }
 
@@ -66,8 +63,7 @@ Status checkWritable(const fs::path &directory) {
 
 /// A directory mounted by itself cannot change places with one beside it.
 bool isMountPoint(const fs::path &directory) {
-  struct stat own {
-  }, parent{};
+  struct stat own{}, parent{};
   return stat(directory.c_str(), &own) == 0 && stat(parentOf(directory).c_str(), &parent) == 0 &&
          own.st_dev != parent.st_dev;
 }
@@ -181,53 +177,35 @@ Status ExportClaim::makeDirectories() {
 }
 
 Status ExportClaim::lock() {
-  const fs::path path = partial / kExportLock;
-  const int opened = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (opened < 0)
-    return fileError("create", path, errno);
-  struct stat held {
-  }, named{};
-  const bool locked = flock(opened, LOCK_EX | LOCK_NB) == 0;
-  const int error = errno;
-  // The run that held it may have finished in between; then this file has no name any more.
-  if (!locked || fstat(opened, &held) != 0 || lstat(path.c_str(), &named) != 0 ||
-      held.st_ino != named.st_ino) {
-    close(opened);
-    if (!locked && error != EWOULDBLOCK)
-      return fileError("lock", path, error);
+  StatusOr<FileLock> taken = FileLock::take((partial / kExportLock).string());
+  if (!taken.ok())
+    return Status(StatusCode::File, taken.status().message() + kElsewhere);
+  if (!taken->held())
     return refuse("is being written by another run", partial,
                   "\nhelp: wait until that run has ended, or export to another directory");
-  }
   Status status = removeExportFiles(partial, {}); // of a run that was killed
   std::error_code ignored;
   if (status.ok() && std::distance(fs::directory_iterator(partial, ignored), {}) != 1)
     status = refuse("holds files that no export wrote", partial,
                     "\nhelp: move it away, or export to another directory");
   if (status.ok())
-    file = opened;
-  else
-    close(opened);
+    held = std::move(*taken);
   return status;
 }
 
 ExportClaim::ExportClaim(ExportClaim &&other) noexcept
     : partial(std::move(other.partial)), made(std::exchange(other.made, {})),
-      file(std::exchange(other.file, -1)) {}
+      held(std::move(other.held)) {}
 
 void ExportClaim::drop() {
-  struct stat held {
-  }, named{};
-  const fs::path path = partial / kExportLock;
-  if (file >= 0 && fstat(file, &held) == 0 && lstat(path.c_str(), &named) == 0 &&
-      held.st_ino == named.st_ino) {
+  if (held.isNamed()) {
     (void)removeExportFiles(partial, {});
-    unlink(path.c_str());
+    held.remove();
     rmdir(partial.c_str());
   }
   for (; !made.empty(); made.pop_back())
     rmdir(made.back().c_str()); // when nothing is in it
-  if (file >= 0)
-    close(std::exchange(file, -1));
+  held.release();
 }
 
 } // namespace vime

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/Base/FileLock.h"
 #include "runtime/Base/Status.h"
 
 namespace vime {
@@ -56,7 +57,7 @@ private:
 
   std::filesystem::path partial;
   std::vector<std::filesystem::path> made; // parents that were not there before
-  int file = -1;                           // locked
+  FileLock held;
 };
 
 } // namespace vime

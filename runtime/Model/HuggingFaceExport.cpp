@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/Model/AtomicFile.h"
+#include "runtime/Base/AtomicFile.h"
 #include "runtime/Model/ExportTarget.h"
 #include "runtime/Model/HuggingFace.h"
 #include "runtime/Model/HuggingFaceFiles.h"
@@ -79,11 +79,6 @@ Status checkShard(const fs::path &path, const std::vector<SafeTensorSource> &exp
     bytes += found->end - found->begin;
   }
   return Status();
-}
-
-Status writeText(const fs::path &path, const std::string &text) {
-  const std::span<const std::byte> piece = std::as_bytes(std::span(text));
-  return writeFileAtomically(path.string(), {&piece, 1});
 }
 
 /// A file that the index of an earlier export says is its own.
@@ -210,7 +205,7 @@ Status exportCommit(const std::string &directory, const ModelConfig &config,
       {kExportConfig, huggingFaceConfigText(config, positions)},
       {kExportIndex, indexText(fileOf, bytes)}};
   for (const auto &[name, text] : texts)
-    if (Status status = writeText(partial / name, text); !status.ok())
+    if (Status status = writeFileAtomically((partial / name).string(), text); !status.ok())
       return status;
   if (Status status = syncDirectory(partial.string()); !status.ok())
     return status;

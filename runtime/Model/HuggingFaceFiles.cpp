@@ -14,10 +14,25 @@ using Json = nlohmann::ordered_json;
 // The mark by which a later export knows that it may replace this one.
 constexpr const char *kWriterField = "writer", *kWriter = "vime";
 
+namespace {
+
+const char *architectureOf(ModelFamily family) {
+  switch (family) {
+  case ModelFamily::Qwen2:
+    return "Qwen2ForCausalLM";
+  case ModelFamily::Qwen3:
+    return "Qwen3ForCausalLM";
+  default:
+    return "LlamaForCausalLM";
+  }
+}
+
+} // namespace
+
 std::string huggingFaceConfigText(const ModelConfig &config, std::uint32_t positions) {
-  const Json json = {
-      {"architectures", {"LlamaForCausalLM"}},
-      {"model_type", "llama"},
+  Json json = {
+      {"architectures", {architectureOf(config.family)}},
+      {"model_type", nameOf(config.family)},
       {"hidden_act", "silu"},
       {"hidden_size", config.hidden},
       {"intermediate_size", config.ffn},
@@ -30,14 +45,17 @@ std::string huggingFaceConfigText(const ModelConfig &config, std::uint32_t posit
       {"rms_norm_eps", config.normEpsilon},
       {"rope_theta", config.ropeTheta}, // transformers 4 reads this, 5 the next
       {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", config.ropeTheta}}},
-      {"attention_bias", false},
-      {"mlp_bias", false},
-      {"tie_word_embeddings", false},
-      {"bos_token_id", nullptr},
-      {"eos_token_id", nullptr},
-      {"dtype", nameOf(config.type)},
-      {"torch_dtype", nameOf(config.type)}, // the older name
   };
+  if (config.family == ModelFamily::Llama)
+    json["mlp_bias"] = false;
+  else
+    json["use_sliding_window"] = false;
+  if (config.family != ModelFamily::Qwen2) // which has no choice
+    json["attention_bias"] = false;
+  json["tie_word_embeddings"] = config.tiedHead;
+  json["bos_token_id"] = json["eos_token_id"] = nullptr;
+  json["dtype"] = nameOf(config.type);
+  json["torch_dtype"] = nameOf(config.type); // the older name
   return json.dump(2) + "\n";
 }
 

@@ -31,25 +31,56 @@ void LlamaLayer::forward(const Segments &segments, const LayerTensors<const void
                          const LayerKept<void *> &kept, const void *input, void *output,
                          LayerScratch scratch) const {
   const std::int64_t tokens = segments.tokens(), hidden = config.hidden, ffn = config.ffn;
+  const Matrix activated{scratch.rows, ffn};
+  keep(segments, weights, kept, input, scratch);
+  kernels.swigluForward(tokens, ffn, {kept.gateUp, 2 * ffn}, activated);
+  linearForward(kernels, downProduct(tokens), activated, weights.down, {kept.middle, hidden},
+                {output, hidden}, scratch.kernels);
+}
+
+void LlamaLayer::keep(const Segments &segments, const LayerTensors<const void *> &weights,
+                      const LayerKept<void *> &kept, const void *input,
+                      LayerScratch scratch) const {
+  const std::int64_t tokens = segments.tokens(), hidden = config.hidden, ffn = config.ffn;
   const ConstMatrix x{input, hidden};
-  const Matrix normed{scratch.rows, hidden}, activated{scratch.rows, ffn};
+  const Matrix normed{scratch.rows, hidden}, middle{kept.middle, hidden};
   const Matrix qkv{kept.qkv, std::int64_t(qkvWidth(config))}, gateUp{kept.gateUp, 2 * ffn};
   const Matrix attended{kept.attended, std::int64_t(queryWidth(config))};
-  const Matrix middle{kept.middle, hidden}, y{output, hidden};
-  const std::int32_t rotated = std::int32_t(config.heads + config.kvHeads);
-  const std::int32_t headWidth = std::int32_t(config.headWidth);
 
   kernels.rmsNormForward(norm(tokens), x, weights.norm1, normed, kept.reciprocal1);
-  linearForward(kernels, qkvProduct(tokens), normed, weights.qkv, kNoMatrix, qkv, scratch.kernels);
-  kernels.rope(segments, rotated, headWidth, ropeTable, /*inverse=*/false, qkv);
+  project(segments, weights, kept, normed, scratch);
   kernels.attentionForward(attention(), segments, qkv, attended, kept.lse, scratch.kernels);
   linearForward(kernels, outputProduct(tokens), attended, weights.o, x, middle, scratch.kernels);
 
   kernels.rmsNormForward(norm(tokens), middle, weights.norm2, normed, kept.reciprocal2);
   linearForward(kernels, gateUpProduct(tokens), normed, weights.gateUp, kNoMatrix, gateUp,
                 scratch.kernels);
-  kernels.swigluForward(tokens, ffn, gateUp, activated);
-  linearForward(kernels, downProduct(tokens), activated, weights.down, middle, y, scratch.kernels);
+}
+
+void LlamaLayer::project(const Segments &segments, const LayerTensors<const void *> &weights,
+                         const LayerKept<void *> &kept, ConstMatrix normed,
+                         LayerScratch scratch) const {
+  const std::int64_t tokens = segments.tokens(), hidden = config.hidden;
+  const std::int64_t keyValues = std::int64_t(keyValueWidth(config));
+  const std::int64_t rotatedWidth = std::int64_t(queryWidth(config)) + keyValues;
+  const Matrix qkv{kept.qkv, std::int64_t(qkvWidth(config))};
+  if (hasHeadNorms(config)) {
+    // The same bits as in one product: an element depends on its row and column alone.
+    const Matrix raw{kept.rawHeads, rotatedWidth};
+    const Matrix values{elementAt(qkv.data, rotatedWidth, config.type), qkv.stride};
+    linearForward(kernels, {tokens, hidden, rotatedWidth}, normed, weights.qkv, kNoMatrix, raw,
+                  scratch.kernels);
+    linearForward(kernels, {tokens, hidden, keyValues}, normed,
+                  elementAt(weights.qkv, rotatedWidth * hidden, config.type), kNoMatrix, values,
+                  scratch.kernels);
+    headNorm.forward(tokens, raw, {weights.queryNorm, weights.keyNorm}, qkv, kept.headReciprocals);
+  } else {
+    const ConstMatrix bias =
+        hasQkvBias(config) ? ConstMatrix(weights.qkvBias, /*stride=*/0) : kNoMatrix;
+    linearForward(kernels, qkvProduct(tokens), normed, weights.qkv, bias, qkv, scratch.kernels);
+  }
+  kernels.rope(segments, std::int32_t(config.heads + config.kvHeads),
+               std::int32_t(config.headWidth), ropeTable, /*inverse=*/false, qkv);
 }
 
 void LlamaLayer::backwardInput(const Segments &segments, const LayerTensors<const void *> &weights,
@@ -79,6 +110,10 @@ void LlamaLayer::backwardInput(const Segments &segments, const LayerTensors<cons
   kernels.attentionBackward(attention(), segments, qkv, {kept.attended, queries}, dAttended,
                             kept.lse, scratch.kernels);
   kernels.rope(segments, rotated, headWidth, ropeTable, /*inverse=*/true, qkv);
+  if (hasHeadNorms(config)) // the gradient of what attention gave is no longer needed
+    headNorm.backward(tokens, {kept.rawHeads, queries + std::int64_t(keyValueWidth(config))},
+                      {weights.queryNorm, weights.keyNorm}, kept.headReciprocals, qkv,
+                      {passed.queryNormGradient, passed.keyNormGradient}, scratch.rows);
   linearBackwardInput(kernels, qkvProduct(tokens), qkv, weights.qkv, kNoMatrix, dx,
                       scratch.kernels);
   kernels.rmsNormBackward(norm(tokens), x, weights.norm1, kept.reciprocal1, dx, dMiddle, dx,
@@ -106,9 +141,16 @@ void LlamaLayer::backwardWeight(const Segments &segments, bool overwrite,
   product(outputProduct(tokens), dMiddle, {kept.attended, std::int64_t(queryWidth(config))},
           gradients.o);
   kernels.rmsNormApply(norm(tokens), x, weights.norm1, kept.reciprocal1, normed);
-  product(qkvProduct(tokens), {kept.qkv, std::int64_t(qkvWidth(config))}, normed, gradients.qkv);
+  const ConstMatrix qkv{kept.qkv, std::int64_t(qkvWidth(config))};
+  product(qkvProduct(tokens), qkv, normed, gradients.qkv);
   accumulate(kernels, hidden, overwrite, passed.norm1Gradient, gradients.norm1);
   accumulate(kernels, hidden, overwrite, passed.norm2Gradient, gradients.norm2);
+  if (hasQkvBias(config))
+    kernels.columnSums(tokens, qkv.stride, qkv, !overwrite, gradients.qkvBias);
+  if (hasHeadNorms(config)) {
+    accumulate(kernels, config.headWidth, overwrite, passed.queryNormGradient, gradients.queryNorm);
+    accumulate(kernels, config.headWidth, overwrite, passed.keyNormGradient, gradients.keyNorm);
+  }
 }
 
 void accumulate(const Kernels &kernels, std::int64_t count, bool overwrite, const void *part,

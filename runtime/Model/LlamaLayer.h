@@ -3,10 +3,13 @@
 //   h1 = rmsNorm(x);  q,k,v = rope(h1 Wqkv');  a = attention(q,k,v);  x1 = x + a Wo'
 //   h2 = rmsNorm(x1); g,u = h2 Wgu';  s = silu(g) u;                  y  = x1 + s Wd'
 //
+// Qwen2 adds a bias to q, k and v; Qwen3 norms each head of q and k before RoPE (HeadNorm.h).
+//
 // What lives from which of the three functions to which is the table in README.md.
 #pragma once
 
 #include "kernels/Kernels.h"
+#include "runtime/Model/HeadNorm.h"
 #include "runtime/ModelSpec/ModelSpec.h"
 
 namespace vime {
@@ -14,16 +17,19 @@ namespace vime {
 /// The tensors of one layer. `Pointer` is `const void *` or `void *`, here and below.
 template <typename Pointer> struct LayerTensors {
   Pointer norm1, qkv, o, norm2, gateUp, down;
+  Pointer qkvBias, queryNorm, keyNorm; // of the families that have them
 };
 
 /// forward → input and weight gradient (LayerStash).
 template <typename Pointer> struct LayerKept {
   Pointer reciprocal1, qkv, attended, lse, middle, reciprocal2, gateUp;
+  Pointer rawHeads, headReciprocals; // of the norms of heads
 };
 
 /// input gradient → weight gradient (LayerWeightStash).
 template <typename Pointer> struct LayerPassed {
   Pointer activated, middleGradient, norm1Gradient, norm2Gradient;
+  Pointer queryNormGradient, keyNormGradient;
 };
 
 /// Memory that lives only inside one call.
@@ -35,11 +41,14 @@ struct LayerScratch {
 class LlamaLayer {
 public:
   LlamaLayer(const ModelConfig &config, const Kernels &kernels, const void *ropeTable)
-      : config(config), kernels(kernels), ropeTable(ropeTable) {}
+      : config(config), kernels(kernels), ropeTable(ropeTable), headNorm(config, kernels) {}
 
   void forward(const Segments &segments, const LayerTensors<const void *> &weights,
                const LayerKept<void *> &kept, const void *input, void *output,
                LayerScratch scratch) const;
+  /// The forward as far as something is kept of it: all but the product that gives the output.
+  void keep(const Segments &segments, const LayerTensors<const void *> &weights,
+            const LayerKept<void *> &kept, const void *input, LayerScratch scratch) const;
 
   /// Turns kept.qkv and kept.gateUp into their gradients.
   void backwardInput(const Segments &segments, const LayerTensors<const void *> &weights,
@@ -54,6 +63,9 @@ public:
                       const void *outputGradient, LayerScratch scratch) const;
 
 private:
+  /// Queries, keys and values of the normed rows, rotated.
+  void project(const Segments &segments, const LayerTensors<const void *> &weights,
+               const LayerKept<void *> &kept, ConstMatrix normed, LayerScratch scratch) const;
   Linear qkvProduct(std::int64_t tokens) const;
   Linear outputProduct(std::int64_t tokens) const;
   Linear gateUpProduct(std::int64_t tokens) const;
@@ -64,6 +76,7 @@ private:
   const ModelConfig &config;
   const Kernels &kernels;
   const void *ropeTable;
+  const HeadNorm headNorm;
 };
 
 /// gradient = part, or gradient += part; both [count].

@@ -24,6 +24,12 @@ template <typename Pointer> struct States {
   }
 };
 
+LayerKept<const void *> readOnly(const LayerKept<void *> &kept) {
+  return {kept.reciprocal1, kept.qkv,      kept.attended,
+          kept.lse,         kept.middle,   kept.reciprocal2,
+          kept.gateUp,      kept.rawHeads, kept.headReciprocals};
+}
+
 std::unique_ptr<std::byte[]> makeRopeTable(const ModelConfig &config, MicrobatchCaps caps,
                                            const Kernels &kernels) {
   const std::size_t bytes =
@@ -55,7 +61,8 @@ void LlamaStage::forward(const Segments &segments, const ForwardOperands &operan
                              {states[0], hidden});
   for (std::uint32_t index = 0; index < layers(); ++index) {
     const void *input = index == 0 && !range.embedding ? operands.input : states[index];
-    layer.forward(segments, layerTensors(operands.weights, index), layerKept(operands.stash, index),
+    layer.forward(segments, layerTensors(operands.weights, index),
+                  layerKept(operands.stash, at(operands.workspace, regions.forwardLayer), index),
                   input, states[index + 1], scratch);
   }
   if (!range.head)
@@ -64,7 +71,8 @@ void LlamaStage::forward(const Segments &segments, const ForwardOperands &operan
   kernels.rmsNormForward({tokens, hidden, config.normEpsilon}, {states[layers()], hidden},
                          at(operands.weights, offsets.norm), normed,
                          at(operands.stash, regions.finalReciprocal));
-  linearForward(kernels, headProduct(tokens), normed, at(operands.weights, offsets.head), kNoMatrix,
+  linearForward(kernels, headProduct(tokens), normed,
+                headMatrix(operands.weights, operands.tiedWeights), kNoMatrix,
                 {at(operands.stash, regions.logits), config.vocab}, scratch.kernels);
 }
 
@@ -82,14 +90,20 @@ void LlamaStage::backwardInput(const Segments &segments,
   const LayerScratch scratch{operands.workspace, at(operands.workspace, regions.inputKernels)};
   const void *above = operands.outputGradient;
   if (range.head) {
-    headInput(segments.tokens(), operands.weights, operands.stash, gradients[layers()],
-              at(operands.weightStash, regions.finalNormGradient), scratch.kernels);
+    headInput(segments.tokens(), operands.weights,
+              headMatrix(operands.weights, operands.tiedWeights), operands.stash,
+              gradients[layers()], at(operands.weightStash, regions.finalNormGradient),
+              scratch.kernels);
     above = gradients[layers()];
   }
   for (std::uint32_t index = layers(); index-- > 0;) {
     void *part = at(operands.weightStash, regions.weightLayers + index * regions.weightLayer.bytes);
-    layer.backwardInput(segments, layerTensors(operands.weights, index),
-                        layerKept(operands.stash, index), layerPassed(part), states[index], above,
+    void *again = at(operands.weightStash, regions.weightKept + index * regions.layer.bytes);
+    const LayerTensors<const void *> weights = layerTensors(operands.weights, index);
+    const LayerKept<void *> kept = layerKept(operands.stash, again, index);
+    if (config.recomputesLayers)
+      layer.keep(segments, weights, kept, states[index], scratch);
+    layer.backwardInput(segments, weights, kept, layerPassed(part), states[index], above,
                         gradients[index], scratch);
     above = gradients[index];
   }
@@ -103,13 +117,16 @@ void LlamaStage::backwardWeight(const Segments &segments, bool overwrite,
   const LayerScratch scratch{operands.workspace, at(operands.workspace, regions.weightKernels)};
   if (range.head)
     headWeight(segments.tokens(), overwrite, operands.weights, operands.stash,
-               at(operands.weightStash, regions.finalNormGradient), operands.gradients, scratch);
+               at(operands.weightStash, regions.finalNormGradient), operands.gradients,
+               headMatrix(operands.gradients, operands.tiedGradients), scratch);
   for (std::uint32_t index = layers(); index-- > 0;) {
     const void *part =
         at(operands.weightStash, regions.weightLayers + index * regions.weightLayer.bytes);
+    const void *again = at(operands.weightStash, regions.weightKept + index * regions.layer.bytes);
     layer.backwardWeight(segments, overwrite, layerTensors(operands.weights, index),
-                         layerTensors(operands.gradients, index), layerKept(operands.stash, index),
-                         layerPassed(part), states[index], gradients[index + 1], scratch);
+                         layerTensors(operands.gradients, index),
+                         layerKept(operands.stash, again, index), layerPassed(part), states[index],
+                         gradients[index + 1], scratch);
   }
   if (range.embedding)
     embeddingWeight(segments.tokens(), overwrite, operands.input, gradients[0], operands.gradients);
@@ -130,19 +147,24 @@ void LlamaStage::backward(const Segments &segments, bool overwrite,
   const void *above = operands.outputGradient;
   if (range.head) {
     void *normGradient = at(operands.workspace, regions.backwardFinalNorm);
-    headInput(segments.tokens(), operands.weights, operands.stash, gradientOf(layers()),
-              normGradient, scratch.kernels);
+    headInput(segments.tokens(), operands.weights,
+              headMatrix(operands.weights, operands.tiedWeights), operands.stash,
+              gradientOf(layers()), normGradient, scratch.kernels);
     headWeight(segments.tokens(), overwrite, operands.weights, operands.stash, normGradient,
-               operands.gradients, scratch);
+               operands.gradients, headMatrix(operands.gradients, operands.tiedGradients), scratch);
     above = gradientOf(layers());
   }
   for (std::uint32_t index = layers(); index-- > 0;) {
     const LayerTensors<const void *> weights = layerTensors(operands.weights, index);
-    layer.backwardInput(segments, weights, layerKept(operands.stash, index), layerPassed(part),
-                        states[index], above, gradientOf(index), scratch);
+    const LayerKept<void *> kept =
+        layerKept(operands.stash, at(operands.workspace, regions.backwardKept), index);
+    if (config.recomputesLayers)
+      layer.keep(segments, weights, kept, states[index], scratch);
+    layer.backwardInput(segments, weights, kept, layerPassed(part), states[index], above,
+                        gradientOf(index), scratch);
     layer.backwardWeight(segments, overwrite, weights, layerTensors(operands.gradients, index),
-                         layerKept<const void *>(operands.stash, index),
-                         layerPassed<const void *>(part), states[index], above, scratch);
+                         readOnly(kept), layerPassed<const void *>(part), states[index], above,
+                         scratch);
     above = gradientOf(index);
   }
   if (range.embedding)
@@ -155,13 +177,18 @@ Linear LlamaStage::headProduct(std::int64_t tokens) const {
   return {tokens, config.hidden, config.vocab};
 }
 
-void LlamaStage::headInput(std::int64_t tokens, const void *weights, const void *stash,
-                           void *stateGradient, void *normGradient, void *kernelWorkspace) const {
+template <typename Pointer> Pointer LlamaStage::headMatrix(Pointer own, Pointer tied) const {
+  return config.tiedHead ? tied : at(own, offsets.head);
+}
+
+void LlamaStage::headInput(std::int64_t tokens, const void *weights, const void *matrix,
+                           const void *stash, void *stateGradient, void *normGradient,
+                           void *kernelWorkspace) const {
   const std::int64_t hidden = config.hidden;
   const Matrix gradient{stateGradient, hidden};
   const States<const void *> states{regions.states, stash, nullptr, nullptr};
   linearBackwardInput(kernels, headProduct(tokens), {at(stash, regions.logits), config.vocab},
-                      at(weights, offsets.head), kNoMatrix, gradient, kernelWorkspace);
+                      matrix, kNoMatrix, gradient, kernelWorkspace);
   kernels.rmsNormBackward({tokens, hidden, config.normEpsilon}, {states[layers()], hidden},
                           at(weights, offsets.norm), at(stash, regions.finalReciprocal), gradient,
                           kNoMatrix, gradient, normGradient);
@@ -169,14 +196,14 @@ void LlamaStage::headInput(std::int64_t tokens, const void *weights, const void 
 
 void LlamaStage::headWeight(std::int64_t tokens, bool overwrite, const void *weights,
                             const void *stash, const void *normGradient, void *gradients,
-                            LayerScratch scratch) const {
+                            void *matrixGradient, LayerScratch scratch) const {
   const std::int64_t hidden = config.hidden;
   const Matrix normed{scratch.rows, hidden};
   const States<const void *> states{regions.states, stash, nullptr, nullptr};
   kernels.rmsNormApply({tokens, hidden, config.normEpsilon}, {states[layers()], hidden},
                        at(weights, offsets.norm), at(stash, regions.finalReciprocal), normed);
   linearBackwardWeight(kernels, headProduct(tokens), {at(stash, regions.logits), config.vocab},
-                       normed, !overwrite, at(gradients, offsets.head), scratch.kernels);
+                       normed, !overwrite, matrixGradient, scratch.kernels);
   accumulate(kernels, hidden, overwrite, normGradient, at(gradients, offsets.norm));
 }
 
@@ -192,22 +219,28 @@ void LlamaStage::embeddingWeight(std::int64_t tokens, bool overwrite, const void
 // ---- addresses ----
 
 LlamaStage::TensorOffsets LlamaStage::offsetsOf(const StageSpec &spec, std::uint64_t elementBytes) {
-  constexpr std::size_t kLayerTensors = 6;
-  const auto offset = [&](std::size_t tensor) {
-    return spec.tensors[tensor].offset * elementBytes;
+  /// 0 for a tensor that the stage does not have.
+  const auto offset = [&](const std::string &name) {
+    const auto found = std::find_if(spec.tensors.begin(), spec.tensors.end(),
+                                    [&](const TensorSpec &tensor) { return tensor.name == name; });
+    return found == spec.tensors.end() ? 0 : found->offset * elementBytes;
   };
-  TensorOffsets offsets;
-  const std::size_t first = spec.range.embedding ? 1 : 0;
-  const std::size_t layers = spec.range.end - spec.range.first;
-  offsets.firstLayer = offset(first);
-  if (layers > 1)
-    offsets.layerStride = offset(first + kLayerTensors) - offset(first);
-  const auto inLayer = [&](std::size_t tensor) { return offset(first + tensor) - offset(first); };
-  offsets.layer = {inLayer(0), inLayer(1), inLayer(2), inLayer(3), inLayer(4), inLayer(5)};
-  if (spec.range.head) {
-    offsets.norm = offset(first + layers * kLayerTensors);
-    offsets.head = offset(first + layers * kLayerTensors + 1);
-  }
+  const auto layer = [&](std::uint32_t index) { return "layers." + std::to_string(index) + "."; };
+  const std::string first = layer(spec.range.first);
+  const std::uint64_t start = offset(first + "norm1");
+  const auto inLayer = [&](const char *name) {
+    const std::uint64_t found = offset(first + name);
+    return found < start ? 0 : found - start;
+  };
+  TensorOffsets offsets{.embedding = offset("embedding"),
+                        .firstLayer = start,
+                        .norm = offset("norm"),
+                        .head = offset("head")};
+  if (spec.range.end - spec.range.first > 1)
+    offsets.layerStride = offset(layer(spec.range.first + 1) + "norm1") - start;
+  offsets.layer = {inLayer("norm1"),    inLayer("qkv"),     inLayer("o"),
+                   inLayer("norm2"),    inLayer("gate_up"), inLayer("down"),
+                   inLayer("qkv_bias"), inLayer("q_norm"),  inLayer("k_norm")};
   return offsets;
 }
 
@@ -215,24 +248,34 @@ template <typename Pointer>
 LayerTensors<Pointer> LlamaStage::layerTensors(Pointer base, std::uint32_t index) const {
   const Pointer start = at(base, offsets.firstLayer + index * offsets.layerStride);
   const LayerTensors<std::uint64_t> &in = offsets.layer;
-  return {at(start, in.norm1), at(start, in.qkv),    at(start, in.o),
-          at(start, in.norm2), at(start, in.gateUp), at(start, in.down)};
+  return {at(start, in.norm1),   at(start, in.qkv),       at(start, in.o),
+          at(start, in.norm2),   at(start, in.gateUp),    at(start, in.down),
+          at(start, in.qkvBias), at(start, in.queryNorm), at(start, in.keyNorm)};
+}
+
+template <typename Pointer> LayerKept<Pointer> LlamaStage::layerKept(Pointer start) const {
+  const LayerStash &in = regions.layer;
+  return {at(start, in.reciprocal1), at(start, in.qkv),      at(start, in.attended),
+          at(start, in.lse),         at(start, in.middle),   at(start, in.reciprocal2),
+          at(start, in.gateUp),      at(start, in.rawHeads), at(start, in.headReciprocals)};
 }
 
 template <typename Pointer>
-LayerKept<Pointer> LlamaStage::layerKept(Pointer stash, std::uint32_t index) const {
-  const LayerStash &in = regions.layer;
-  const Pointer start = at(stash, regions.layers + index * in.bytes);
-  return {at(start, in.reciprocal1), at(start, in.qkv),    at(start, in.attended),
-          at(start, in.lse),         at(start, in.middle), at(start, in.reciprocal2),
-          at(start, in.gateUp)};
+LayerKept<Pointer> LlamaStage::layerKept(Pointer stash, Pointer again, std::uint32_t index) const {
+  return layerKept(
+      config.recomputesLayers ? again : at(stash, regions.layers + index * regions.layer.bytes));
 }
 
 template <typename Pointer> LayerPassed<Pointer> LlamaStage::layerPassed(Pointer part) const {
   const LayerWeightStash &in = regions.weightLayer;
   const std::uint64_t row = config.hidden * sizeOf(config.type);
-  return {at(part, in.activated), at(part, in.middleGradient), at(part, in.normGradients),
-          at(part, in.normGradients + row)};
+  const std::uint64_t head = config.headWidth * sizeOf(config.type);
+  return {at(part, in.activated),
+          at(part, in.middleGradient),
+          at(part, in.normGradients),
+          at(part, in.normGradients + row),
+          at(part, in.normGradients + 2 * row),
+          at(part, in.normGradients + 2 * row + head)};
 }
 
 } // namespace vime

@@ -27,20 +27,26 @@ public:
 private:
   /// Bytes from the start of the weights, or of the gradients.
   struct TensorOffsets {
-    std::uint64_t embedding = 0, firstLayer = 0, layerStride = 0, norm = 0, head = 0;
+    std::uint64_t embedding = 0, firstLayer = 0, layerStride = 0, norm = 0;
+    std::uint64_t head = 0;              // of a head that is not tied
     LayerTensors<std::uint64_t> layer{}; // from the start of a layer
   };
 
   template <typename Pointer>
   LayerTensors<Pointer> layerTensors(Pointer base, std::uint32_t index) const;
+  template <typename Pointer> LayerKept<Pointer> layerKept(Pointer start) const;
+  /// A layer's part of the stash, or `again`, where its forward runs again.
   template <typename Pointer>
-  LayerKept<Pointer> layerKept(Pointer stash, std::uint32_t index) const;
+  LayerKept<Pointer> layerKept(Pointer stash, Pointer again, std::uint32_t index) const;
   template <typename Pointer> LayerPassed<Pointer> layerPassed(Pointer part) const;
 
-  void headInput(std::int64_t tokens, const void *weights, const void *stash, void *stateGradient,
-                 void *normGradient, void *kernelWorkspace) const;
+  /// The head's matrix, or its gradient: the stage's own, or what a tied model hands in.
+  template <typename Pointer> Pointer headMatrix(Pointer own, Pointer tied) const;
+  void headInput(std::int64_t tokens, const void *weights, const void *matrix, const void *stash,
+                 void *stateGradient, void *normGradient, void *kernelWorkspace) const;
   void headWeight(std::int64_t tokens, bool overwrite, const void *weights, const void *stash,
-                  const void *normGradient, void *gradients, LayerScratch scratch) const;
+                  const void *normGradient, void *gradients, void *matrixGradient,
+                  LayerScratch scratch) const;
   void embeddingWeight(std::int64_t tokens, bool overwrite, const void *ids,
                        const void *stateGradient, void *gradients) const;
 

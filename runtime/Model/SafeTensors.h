@@ -4,13 +4,12 @@
 //   const SafeTensor *head = file->find("lm_head.weight");
 //   file->bytesOf(*head)
 //
-// A file is 8 bytes of header length, a JSON header (name → type, shape, offsets), and the data.
-// Nothing in it is believed: every size is checked against the file before it is used. Source:
-// https://github.com/huggingface/safetensors, section Format.
+// Nothing in a file is believed: every size is checked against it before it is used.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,19 +17,9 @@
 #include <vector>
 
 #include "runtime/Base/Status.h"
+#include "runtime/Model/SafeTensorsHeader.h"
 
 namespace vime {
-
-struct SafeTensor {
-  std::string name;
-  std::string type; // as in the file: `F32`, `BF16`, ...
-  std::vector<std::uint64_t> shape;
-  std::uint64_t begin = 0,
-                end = 0; // bytes from the start of the data; `end` is ignored when writing
-};
-
-/// Bytes of an element of a type as the format names it; 0 for a name that it does not have.
-std::uint64_t safeTensorElementBytes(std::string_view type);
 
 /// A file mapped for reading.
 class SafeTensorsFile {
@@ -49,16 +38,9 @@ private:
   std::vector<SafeTensor> table;
 };
 
-/// Data of a tensor to write, complete and contiguous.
-struct SafeTensorSource {
-  std::string name;
-  std::string type;
-  std::vector<std::uint64_t> shape;
-  std::span<const std::byte> bytes;
-};
-
 /// Writes the tensors in the given order, straight from their memory. The file appears whole under
 /// `path`, or not at all.
-Status writeSafeTensors(const std::string &path, std::span<const SafeTensorSource> tensors);
+Status writeSafeTensors(const std::string &path, std::span<const SafeTensorSource> tensors,
+                        const std::map<std::string, std::string> &metadata = {});
 
 } // namespace vime

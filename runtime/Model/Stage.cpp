@@ -41,6 +41,8 @@ StatusOr<std::unique_ptr<Stage>> makeStage(const ModelConfig &config, StageRange
   const std::uint64_t weightBytes = stageSpec(config, range, caps).weightBytes;
   switch (config.family) {
   case ModelFamily::Llama:
+  case ModelFamily::Qwen2:
+  case ModelFamily::Qwen3:
     return std::unique_ptr<Stage>(std::make_unique<LlamaStage>(config, range, caps, kernels));
   case ModelFamily::Null:
     return std::unique_ptr<Stage>(std::make_unique<NullStage>(weightBytes));

@@ -27,6 +27,7 @@ struct ForwardOperands {
   void *stash;
   void *output; // [tokens, hidden]; null on the last stage: its logits lie in the stash
   void *workspace;
+  const void *tiedWeights = nullptr; // [vocab, hidden] of a tied head, on the last stage
 };
 
 struct LossOperands {
@@ -43,6 +44,8 @@ struct BackwardOperands {
   void *gradients;
   void *inputGradient; // null on the first stage
   void *workspace;
+  const void *tiedWeights = nullptr;
+  void *tiedGradients = nullptr; // of a tied head, apart from those of the embedding
 };
 
 struct BackwardInputOperands {
@@ -53,6 +56,7 @@ struct BackwardInputOperands {
   void *weightStash;
   void *inputGradient;
   void *workspace;
+  const void *tiedWeights = nullptr;
 };
 
 struct BackwardWeightOperands {
@@ -63,6 +67,7 @@ struct BackwardWeightOperands {
   const void *weightStash;
   void *gradients;
   void *workspace;
+  void *tiedGradients = nullptr;
 };
 
 class Stage {

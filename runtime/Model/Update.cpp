@@ -14,17 +14,16 @@ double power(double base, std::uint64_t exponent) {
   return result;
 }
 
-bool isNorm(const TensorSpec &tensor) { return tensor.shape.size() == 1; }
-
 } // namespace
 
 void initialize(const Kernels &kernels, const StageSpec &spec, std::uint64_t seed, void *weights,
                 void *moments) {
   std::memset(weights, 0, spec.weightBytes);
-  std::memset(moments, 0, 2 * spec.weightBytes);
+  std::memset(moments, 0, spec.momentBytes);
   for (const TensorSpec &tensor : spec.tensors) {
-    if (isNorm(tensor)) {
-      kernels.fill(tensor.elements(), 1, elementAt(weights, tensor.offset, kernels.type()));
+    if (tensor.start != Start::Normal) {
+      kernels.fill(tensor.elements(), tensor.start == Start::Ones ? 1 : 0,
+                   elementAt(weights, tensor.offset, kernels.type()));
       continue;
     }
     const std::uint64_t columns = tensor.elements() / tensor.shape.front();
@@ -48,6 +47,13 @@ void scaleGradients(const Kernels &kernels, const StageSpec &spec, double denomi
                   elementAt(gradients, tensor.offset, kernels.type()));
 }
 
+void addTied(const Kernels &kernels, const StageSpec &spec, const void *tiedGradients,
+             void *gradients) {
+  const TensorSpec &embedding = spec.tensors.front();
+  kernels.add(embedding.elements(), tiedGradients,
+              elementAt(gradients, embedding.offset, kernels.type()));
+}
+
 void squareNorms(const Kernels &kernels, const StageSpec &spec, const void *gradients,
                  double *squares) {
   for (const TensorSpec &tensor : spec.tensors)
@@ -65,7 +71,7 @@ void optimize(const Kernels &kernels, const StageSpec &spec, const OptimizerStep
                     .biasCorrection1 = 1 - power(step.beta1, step.step + 1),
                     .biasCorrection2 = 1 - power(step.beta2, step.step + 1),
                     .gradientScale = step.gradientScale};
-  void *second = static_cast<std::byte *>(moments) + spec.weightBytes;
+  void *second = static_cast<std::byte *>(moments) + spec.momentBytes / 2;
   for (const TensorSpec &tensor : spec.tensors) {
     const auto in = [&](void *base) { return elementAt(base, tensor.offset, kernels.type()); };
     kernels.adamw(adamw, tensor.elements(), elementAt(gradients, tensor.offset, kernels.type()),

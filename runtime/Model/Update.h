@@ -24,6 +24,10 @@ void initialize(const Kernels &kernels, const StageSpec &spec, std::uint64_t see
 void scaleGradients(const Kernels &kernels, const StageSpec &spec, double denominator,
                     void *gradients);
 
+/// gradients of the embedding += those of the head that is tied to it, [vocab, hidden].
+void addTied(const Kernels &kernels, const StageSpec &spec, const void *tiedGradients,
+             void *gradients);
+
 /// squares[tensor] = sum of squares in float64, `spec.tensors.size()` of them.
 void squareNorms(const Kernels &kernels, const StageSpec &spec, const void *gradients,
                  double *squares);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/ModelSpec/StageRegions.h"
+
 namespace vime {
 namespace {
 
@@ -13,6 +15,7 @@ namespace {
 constexpr std::uint32_t kMostLayers = 1 << 16, kMostWidth = 1 << 20, kMostFfn = 1 << 22,
                         kMostVocab = 1 << 24;
 constexpr double kMostSeconds = 3600;
+constexpr std::uint64_t kMostTiedBytes = 0xFFFFFFFF; // it travels in one message
 
 struct Field {
   const char *name;
@@ -41,7 +44,7 @@ Status checkHeads(const ModelConfig &config) {
   return Status();
 }
 
-Status checkLlama(const ModelConfig &config) {
+Status checkDecoder(const ModelConfig &config) {
   const Field fields[] = {
       {"layers", config.layers, kMostLayers},       {"hidden", config.hidden, kMostWidth},
       {"heads", config.heads, kMostWidth},          {"kv_heads", config.kvHeads, kMostWidth},
@@ -54,6 +57,9 @@ Status checkLlama(const ModelConfig &config) {
     return refuse(fmt::format("rope theta is {}, must be positive", config.ropeTheta));
   if (!std::isfinite(config.normEpsilon) || config.normEpsilon <= 0)
     return refuse(fmt::format("norm epsilon is {}, must be positive", config.normEpsilon));
+  if (config.tiedHead && tiedBytes(config) > kMostTiedBytes)
+    return refuse(fmt::format("a tied head of {} bytes does not fit into a message of {} bytes",
+                              tiedBytes(config), kMostTiedBytes));
   return checkHeads(config);
 }
 
@@ -74,7 +80,9 @@ Status check(const ModelConfig &config) {
                               nameOf(config.type)));
   switch (config.family) {
   case ModelFamily::Llama:
-    return checkLlama(config);
+  case ModelFamily::Qwen2:
+  case ModelFamily::Qwen3:
+    return checkDecoder(config);
   case ModelFamily::Null:
     return checkRange({"layers", config.layers, kMostLayers});
   case ModelFamily::Sleep:

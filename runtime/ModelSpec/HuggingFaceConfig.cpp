@@ -1,4 +1,4 @@
-// The fields of config.json that decide what a Llama computes, and refusals for those that vime
+// The fields of config.json that decide what a decoder computes, and refusals for those that vime
 // lacks.
 #include "runtime/ModelSpec/HuggingFaceConfig.h"
 
@@ -46,6 +46,13 @@ public:
       return fallback;
     return value->is_number() ? value->get<double>() : fail(name, "a number");
   }
+  /// False when absent.
+  bool flag(const char *name) {
+    const Json *value = find(name);
+    if (!value)
+      return false;
+    return value->is_boolean() ? value->get<bool>() : fail(name, "true or false") != 0;
+  }
   /// The field, where present, must say this; `why` completes the sentence.
   void require(const char *name, const Json &expected, const char *why) {
     const Json *value = find(name);
@@ -79,6 +86,28 @@ private:
   Status fault;
 };
 
+ModelFamily familyOf(Fields &fields) {
+  const Json *type = fields.find("model_type");
+  for (const ModelFamily family : {ModelFamily::Llama, ModelFamily::Qwen2, ModelFamily::Qwen3})
+    if (type && *type == nameOf(family))
+      return family;
+  fields.refuseField(
+      type
+          ? fmt::format("`model_type` is {}: only `llama`, `qwen2` and `qwen3` models are computed",
+                        type->dump())
+          : "no `model_type`");
+  return ModelFamily::Llama;
+}
+
+void requireFullAttention(Fields &fields) {
+  constexpr const char *kWhy = "only full attention is computed";
+  fields.require("use_sliding_window", false, kWhy);
+  if (const Json *types = fields.find("layer_types"); types && types->is_array())
+    for (const Json &type : *types)
+      if (type != "full_attention")
+        return fields.refuseField(fmt::format("`layer_types` has {}: {}", type.dump(), kWhy));
+}
+
 /// Newer files keep the base of RoPE in `rope_parameters`, older ones beside the rest.
 double ropeTheta(Fields &fields, const std::string &path) {
   constexpr double kDefault = 10000;
@@ -108,21 +137,23 @@ StatusOr<ModelConfig> readHuggingFaceConfig(const std::string &directory, DataTy
   if (!json.ok())
     return json.status();
   Fields fields(*json, path);
-  if (!fields.find("model_type"))
-    fields.refuseField("no `model_type`");
-  fields.require("model_type", "llama", "only `llama` models are computed yet");
+  ModelConfig config{.family = familyOf(fields), .type = type};
   fields.require("hidden_act", "silu", "only `silu` is computed yet");
-  fields.require("tie_word_embeddings", false, "tied embeddings are not computed yet");
-  fields.require("attention_bias", false, "biases are not computed");
+  if (config.family != ModelFamily::Qwen2) // whose biases are always the same
+    fields.require("attention_bias", false, "biases are not computed");
   fields.require("mlp_bias", false, "biases are not computed");
   fields.require("attention_dropout", 0, "dropout is not computed");
+  requireFullAttention(fields);
 
-  ModelConfig config{.family = ModelFamily::Llama, .type = type};
+  config.tiedHead = fields.flag("tie_word_embeddings");
   config.layers = fields.size("num_hidden_layers");
   config.hidden = fields.size("hidden_size");
   config.heads = fields.size("num_attention_heads");
   config.kvHeads = fields.size("num_key_value_heads", config.heads);
-  config.headWidth = fields.size("head_dim", config.heads ? config.hidden / config.heads : 0);
+  constexpr std::uint32_t kHeadWidthOfQwen3 = 128;
+  config.headWidth = fields.size("head_dim", config.family == ModelFamily::Qwen3 ? kHeadWidthOfQwen3
+                                             : config.heads ? config.hidden / config.heads
+                                                            : 0);
   config.ffn = fields.size("intermediate_size");
   config.vocab = fields.size("vocab_size");
   config.ropeTheta = ropeTheta(fields, path);

@@ -9,8 +9,8 @@
 namespace vime {
 
 /// The model in `directory`, to be computed in `type`. InvalidInput names what vime does not
-/// compute: another model_type than llama, tied embeddings, scaled RoPE, biases, another
-/// activation.
+/// compute: another model_type than llama, qwen2 and qwen3, scaled RoPE, other biases, sliding
+/// windows, another activation.
 StatusOr<ModelConfig> readHuggingFaceConfig(const std::string &directory, DataType type);
 
 } // namespace vime

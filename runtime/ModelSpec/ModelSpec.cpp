@@ -18,18 +18,22 @@ class TensorTable {
 public:
   explicit TensorTable(DataType type) : type(type) {}
 
-  void add(std::string name, std::vector<std::uint64_t> shape, std::vector<SourceTensor> sources) {
-    tensors.push_back({std::move(name), std::move(shape), end / sizeOf(type), std::move(sources)});
+  void add(std::string name, std::vector<std::uint64_t> shape, std::vector<SourceTensor> sources,
+           Start start = Start::Normal) {
+    tensors.push_back(
+        {std::move(name), std::move(shape), end / sizeOf(type), std::move(sources), start});
     end += alignRegion(tensors.back().elements() * sizeOf(type));
   }
   /// A tensor that is one Hugging Face tensor.
-  void addPlain(std::string name, std::vector<std::uint64_t> shape, std::string source) {
+  void addPlain(std::string name, std::vector<std::uint64_t> shape, std::string source,
+                Start start = Start::Normal) {
     const std::uint64_t rows = shape.front();
-    add(std::move(name), std::move(shape), {{std::move(source), 0, rows}});
+    add(std::move(name), std::move(shape), {{std::move(source), 0, rows}}, start);
   }
   void moveTo(StageSpec &spec) {
     spec.tensors = std::move(tensors);
-    spec.weightBytes = end;
+    spec.weightBytes = spec.gradientBytes = end;
+    spec.momentBytes = 2 * end;
   }
 
 private:
@@ -45,15 +49,28 @@ void addLayer(TensorTable &table, const ModelConfig &config, std::uint32_t layer
   const auto attention = [&](const char *name) {
     return theirs + "self_attn." + name + "_proj.weight";
   };
+  const auto bias = [&](const char *name) { return theirs + "self_attn." + name + "_proj.bias"; };
   const auto mlp = [&](const char *name) { return theirs + "mlp." + name + "_proj.weight"; };
 
-  table.addPlain(ours + "norm1", {hidden}, theirs + "input_layernorm.weight");
+  table.addPlain(ours + "norm1", {hidden}, theirs + "input_layernorm.weight", Start::Ones);
   table.add(ours + "qkv", {qkvWidth(config), hidden},
             {{attention("q"), 0, query},
              {attention("k"), query, keyValue},
              {attention("v"), query + keyValue, keyValue}});
+  if (hasQkvBias(config))
+    table.add(ours + "qkv_bias", {qkvWidth(config)},
+              {{bias("q"), 0, query},
+               {bias("k"), query, keyValue},
+               {bias("v"), query + keyValue, keyValue}},
+              Start::Zeros);
+  if (hasHeadNorms(config)) {
+    table.addPlain(ours + "q_norm", {config.headWidth}, theirs + "self_attn.q_norm.weight",
+                   Start::Ones);
+    table.addPlain(ours + "k_norm", {config.headWidth}, theirs + "self_attn.k_norm.weight",
+                   Start::Ones);
+  }
   table.addPlain(ours + "o", {hidden, query}, attention("o"));
-  table.addPlain(ours + "norm2", {hidden}, theirs + "post_attention_layernorm.weight");
+  table.addPlain(ours + "norm2", {hidden}, theirs + "post_attention_layernorm.weight", Start::Ones);
   table.add(ours + "gate_up", {2 * ffn, hidden}, {{mlp("gate"), 0, ffn}, {mlp("up"), ffn, ffn}});
   table.addPlain(ours + "down", {hidden, ffn}, mlp("down"));
 }
@@ -66,12 +83,15 @@ StageSpec llamaSpec(const ModelConfig &config, StageRange range, MicrobatchCaps 
   for (std::uint32_t layer = range.first; layer < range.end; ++layer)
     addLayer(table, config, layer);
   if (range.head) {
-    table.addPlain("norm", {config.hidden}, "model.norm.weight");
-    table.addPlain("head", {config.vocab, config.hidden}, "lm_head.weight");
+    table.addPlain("norm", {config.hidden}, "model.norm.weight", Start::Ones);
+    if (!config.tiedHead)
+      table.addPlain("head", {config.vocab, config.hidden}, "lm_head.weight");
   }
   table.moveTo(spec);
 
   const StageRegions regions = stageRegions(config, range, caps);
+  if (config.tiedHead && (range.embedding || range.head))
+    spec.tiedWeightBytes = spec.tiedGradientBytes = tiedBytes(config);
   spec.boundaryBytesPerToken = static_cast<std::uint32_t>(config.hidden * sizeOf(config.type));
   spec.stashBytes = regions.stashBytes;
   spec.weightStashBytes = regions.weightStashBytes;
@@ -86,7 +106,8 @@ StageSpec llamaSpec(const ModelConfig &config, StageRange range, MicrobatchCaps 
 StageSpec emptySpec(const ModelConfig &config, StageRange range) {
   StageSpec spec{.range = range};
   TensorTable table(config.type);
-  table.add("layers." + std::to_string(range.first) + ".nothing", {kTokenElements}, {});
+  table.add("layers." + std::to_string(range.first) + ".nothing", {kTokenElements}, {},
+            Start::Ones);
   table.moveTo(spec);
   spec.boundaryBytesPerToken =
       static_cast<std::uint32_t>(std::max(config.hidden, 1u) * sizeOf(config.type));
@@ -118,12 +139,11 @@ std::vector<StageRange> splitLayers(const ModelConfig &config, std::uint32_t sta
 }
 
 StageSpec stageSpec(const ModelConfig &config, StageRange range, MicrobatchCaps caps) {
-  return config.family == ModelFamily::Llama ? llamaSpec(config, range, caps)
-                                             : emptySpec(config, range);
+  return isDecoder(config.family) ? llamaSpec(config, range, caps) : emptySpec(config, range);
 }
 
 const char *nameOf(ModelFamily family) {
-  constexpr const char *kNames[] = {"llama", "null", "sleep"};
+  constexpr const char *kNames[] = {"llama", "null", "sleep", "qwen2", "qwen3"};
   return kNames[static_cast<std::size_t>(family)];
 }
 

@@ -21,14 +21,22 @@ namespace vime {
 enum class ModelFamily : std::uint8_t {
   Llama, // RMSNorm, RoPE, grouped-query attention, SwiGLU
   Null,  // computes nothing: measures the executor and the transports
-  Sleep  // tasks last as long as declared
+  Sleep, // tasks last as long as declared
+  Qwen2, // Llama with a bias in the q, k and v products
+  Qwen3  // Llama with an RMSNorm of each head's q and k before RoPE
 };
+
+constexpr bool isDecoder(ModelFamily family) {
+  return family != ModelFamily::Null && family != ModelFamily::Sleep;
+}
 
 struct ModelConfig {
   ModelFamily family = ModelFamily::Llama;
   DataType type = DataType::Float32;
   std::uint32_t layers = 0, hidden = 0, heads = 0, kvHeads = 0, headWidth = 0, ffn = 0, vocab = 0;
   double ropeTheta = 10000, normEpsilon = 1e-5;
+  bool tiedHead = false;         // the head's matrix is the embedding's
+  bool recomputesLayers = false; // keep each layer's input alone; its forward runs again
   // Sleep: per stage and microbatch.
   double forwardSeconds = 0, backwardInputSeconds = 0, backwardWeightSeconds = 0;
   bool operator==(const ModelConfig &) const = default;
@@ -55,6 +63,9 @@ struct SourceTensor {
   std::uint64_t row, rows;
 };
 
+/// What a parameter is before anything is trained.
+enum class Start : std::uint8_t { Normal, Ones, Zeros };
+
 /// A parameter as it lies in a stage's weights (fused where the products are: q,k,v and gate,up).
 struct TensorSpec {
   std::string name;                 // unique in the model, e.g. `layers.3.qkv`
@@ -62,6 +73,7 @@ struct TensorSpec {
   /// Elements from the start of the stage's weights; gradients and each moment alike.
   std::uint64_t offset;
   std::vector<SourceTensor> sources; // Hugging Face names
+  Start start = Start::Normal;
   std::uint64_t elements() const;
 };
 
@@ -70,7 +82,12 @@ struct StageSpec {
   StageRange range;
   /// In the model's tensor order: embedding, layers ascending, final norm, head.
   std::vector<TensorSpec> tensors;
-  std::uint64_t weightBytes = 0; // gradients are as large, moments twice
+  std::uint64_t weightBytes = 0;
+  std::uint64_t gradientBytes = 0;
+  std::uint64_t momentBytes = 0; // both moments, one behind the other
+  /// Of a tied matrix and of its gradient, on the stages of the embedding and of the head; else 0.
+  /// The head's stage does not count it among its tensors: it reads the embedding's, or a copy.
+  std::uint64_t tiedWeightBytes = 0, tiedGradientBytes = 0;
   /// Of the activation between two stages, and of its gradient.
   std::uint32_t boundaryBytesPerToken = 0;
   /// Of one microbatch: forward → input and weight gradient.
@@ -92,7 +109,7 @@ std::vector<StageRange> splitLayers(const ModelConfig &config, std::uint32_t sta
 
 StageSpec stageSpec(const ModelConfig &config, StageRange range, MicrobatchCaps caps);
 
-/// `llama`, `null`, `sleep`.
+/// `llama`, `null`, `sleep`, `qwen2`, `qwen3`.
 const char *nameOf(ModelFamily family);
 
 } // namespace vime

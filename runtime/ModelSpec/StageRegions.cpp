@@ -36,6 +36,10 @@ LayerStash layerStash(const ModelConfig &config, const Sizes &size) {
   layer.middle = cursor.take(size.rows(config.hidden));
   layer.reciprocal2 = cursor.take(size.rows(1));
   layer.gateUp = cursor.take(size.rows(2ull * config.ffn));
+  if (hasHeadNorms(config)) {
+    layer.rawHeads = cursor.take(size.rows(queryWidth(config) + keyValueWidth(config)));
+    layer.headReciprocals = cursor.take(size.rows(std::uint64_t(config.heads) + config.kvHeads));
+  }
   layer.bytes = cursor.at;
   return layer;
 }
@@ -45,7 +49,8 @@ LayerWeightStash layerWeightStash(const ModelConfig &config, const Sizes &size) 
   LayerWeightStash layer;
   layer.activated = cursor.take(size.rows(config.ffn));
   layer.middleGradient = cursor.take(size.rows(config.hidden));
-  layer.normGradients = cursor.take(size.vector(2ull * config.hidden));
+  const std::uint64_t headNorms = hasHeadNorms(config) ? 2ull * config.headWidth : 0;
+  layer.normGradients = cursor.take(size.vector(2ull * config.hidden + headNorms));
   layer.bytes = cursor.at;
   return layer;
 }
@@ -91,9 +96,10 @@ void layStashes(StageRegions &regions, const ModelConfig &config, StageRange ran
   regions.weightLayer = layerWeightStash(config, size);
 
   Cursor stash{regions.states.count() * regions.states.stride};
-  regions.layers = stash.take(layers * regions.layer.bytes);
+  regions.layers = stash.take(config.recomputesLayers ? 0 : layers * regions.layer.bytes);
   Cursor weight{regions.states.count() * regions.states.stride};
   regions.weightLayers = weight.take(layers * regions.weightLayer.bytes);
+  regions.weightKept = weight.take(config.recomputesLayers ? layers * regions.layer.bytes : 0);
   if (range.head) {
     regions.finalReciprocal = stash.take(size.rows(1));
     regions.logits = stash.take(size.rows(config.vocab));
@@ -108,20 +114,26 @@ void layWorkspaces(StageRegions &regions, const ModelConfig &config, const Kerne
   const std::uint64_t normed = size.rows(config.hidden);
   const std::uint64_t attended = size.rows(queryWidth(config));
 
+  const std::uint64_t again = config.recomputesLayers ? regions.layer.bytes : 0;
+  const std::uint64_t forwardAgain = config.recomputesLayers ? kernels.forward : 0;
+
   // Normed rows and activated rows never live together.
-  regions.forwardKernels = std::max(normed, size.rows(config.ffn));
-  regions.forwardWorkspace = regions.forwardKernels + kernels.forward;
-  regions.inputKernels = attended;
-  regions.backwardInputWorkspace = regions.inputKernels + kernels.input;
+  Cursor forward{std::max(normed, size.rows(config.ffn))};
+  regions.forwardLayer = forward.take(again);
+  regions.forwardKernels = forward.take(kernels.forward);
+  regions.forwardWorkspace = forward.at;
+  regions.inputKernels = config.recomputesLayers ? std::max(normed, attended) : attended;
+  regions.backwardInputWorkspace = regions.inputKernels + std::max(kernels.input, forwardAgain);
   regions.weightKernels = normed;
   regions.backwardWeightWorkspace = regions.weightKernels + kernels.weight;
 
   Cursor cursor{std::max(normed, attended)};
+  regions.backwardKept = cursor.take(again);
   regions.backwardLayer = cursor.take(regions.weightLayer.bytes);
   regions.backwardStates =
       cursor.take(std::min(regions.states.count(), 2u) * regions.states.stride);
   regions.backwardFinalNorm = cursor.take(head ? size.vector(config.hidden) : 0);
-  regions.backwardKernels = cursor.take(std::max(kernels.input, kernels.weight));
+  regions.backwardKernels = cursor.take(std::max({kernels.input, kernels.weight, forwardAgain}));
   regions.backwardWorkspace = cursor.at;
 }
 

@@ -8,6 +8,10 @@
 //   weight stash  gradients of states | layer | layer ... | gradient of the final norm
 //   workspace     of each task its own, see below
 //
+// Where layers are recomputed, the stash has no layers: the forward keeps one in its workspace and
+// drops it, the combined backward makes one layer after another again in its own, and an input
+// gradient makes them all in the weight stash, behind the layers there, for the weight gradient.
+//
 // A *state* is the activation between two layers. A stage of n layers has the states 0 (its input)
 // to n (its output); those at the edge to another stage lie in plan buffers of their own, the
 // others in the stash.
@@ -38,6 +42,8 @@ struct LayerStash {
   std::uint64_t middle = 0;      // [tokens, hidden] after the first residual
   std::uint64_t reciprocal2 = 0; // [tokens] of the norm before the feed-forward part
   std::uint64_t gateUp = 0;      // [tokens, 2 ffn]; gradient in place
+  // Of norms of heads only: queries and keys before them, and their reciprocals, head after head.
+  std::uint64_t rawHeads = 0, headReciprocals = 0;
   std::uint64_t bytes = 0;
 };
 
@@ -45,14 +51,14 @@ struct LayerStash {
 struct LayerWeightStash {
   std::uint64_t activated = 0;      // [tokens, ffn] silu(gate) up
   std::uint64_t middleGradient = 0; // [tokens, hidden]
-  std::uint64_t normGradients = 0;  // [2, hidden]
+  std::uint64_t normGradients = 0;  // [2, hidden], then, of norms of heads, [2, headWidth]
   std::uint64_t bytes = 0;
 };
 
 struct StageRegions {
   // stash
   KeptStates states;
-  std::uint64_t layers = 0; // offset of the first layer's part
+  std::uint64_t layers = 0; // offset of the first layer's part, if there is one
   LayerStash layer;
   std::uint64_t finalReciprocal = 0,
                 logits = 0; // head only: [tokens], [tokens, vocab]; dlogits in place
@@ -61,16 +67,19 @@ struct StageRegions {
   // weight stash; gradients of the kept states lie as the states do in the stash
   std::uint64_t weightLayers = 0;
   LayerWeightStash weightLayer;
+  std::uint64_t weightKept = 0;        // stashes of recomputed layers
   std::uint64_t finalNormGradient = 0; // head only: [hidden]
   std::uint64_t weightStashBytes = 0;
 
   // workspace: `scratch` at 0 in every task, then:
-  std::uint64_t forwardKernels = 0, forwardWorkspace = 0;
+  std::uint64_t forwardLayer = 0, // the stash of a layer that will be recomputed
+      forwardKernels = 0, forwardWorkspace = 0;
   std::uint64_t inputKernels = 0, backwardInputWorkspace = 0;
   std::uint64_t weightKernels = 0, backwardWeightWorkspace = 0;
   // ... and the combined backward keeps one layer's weight stash and two gradients of states in
   // turn
-  std::uint64_t backwardLayer = 0, backwardStates = 0, backwardFinalNorm = 0, backwardKernels = 0,
+  std::uint64_t backwardKept = 0, // the stash of the layer that is recomputed
+      backwardLayer = 0, backwardStates = 0, backwardFinalNorm = 0, backwardKernels = 0,
                 backwardWorkspace = 0;
 };
 
@@ -86,6 +95,14 @@ constexpr std::uint64_t keyValueWidth(const ModelConfig &c) {
 constexpr std::uint64_t qkvWidth(const ModelConfig &c) {
   return queryWidth(c) + 2 * keyValueWidth(c);
 }
+
+/// Of a tied matrix.
+constexpr std::uint64_t tiedBytes(const ModelConfig &c) {
+  return std::uint64_t(c.vocab) * c.hidden * sizeOf(c.type);
+}
+
+constexpr bool hasQkvBias(const ModelConfig &c) { return c.family == ModelFamily::Qwen2; }
+constexpr bool hasHeadNorms(const ModelConfig &c) { return c.family == ModelFamily::Qwen3; }
 
 constexpr std::uint64_t alignRegion(std::uint64_t bytes) {
   return (bytes + kRegionAlignment - 1) / kRegionAlignment * kRegionAlignment;

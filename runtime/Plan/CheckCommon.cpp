@@ -67,7 +67,7 @@ Status checkModel(const Plan &plan, std::size_t index) {
     return unacceptable(fmt::format("model {}: {}", index, status.message()));
   if (isTooLarge(config, plan.data))
     return unacceptable(fmt::format("model {} is larger than any machine", index));
-  if (config.family != ModelFamily::Null && config.vocab < kByteTokens)
+  if (config.family == ModelFamily::Llama && config.vocab < kByteTokens)
     return unacceptable(fmt::format("model {} has a vocabulary of {}, the bytes of its text are {}",
                                     index, config.vocab, kByteTokens));
   if (!isCleanText(checkpoint))
@@ -146,6 +146,16 @@ Status checkDecisions(const Plan &plan) {
   return Status();
 }
 
+Status checkCheckpoints(const CheckpointSettings &checkpoint) {
+  const auto &[directory, every, keep] = checkpoint;
+  if (!isCleanText(directory))
+    return unacceptable("the directory of the checkpoints has no legible name");
+  if (directory.empty() != (every == 0) || (directory.empty() && keep != 0))
+    return unacceptable(fmt::format("checkpoints every {} steps, the newest {} of them, in `{}`",
+                                    every, keep, directory));
+  return Status();
+}
+
 Status checkSettings(const Plan &plan) {
   const OptimizerSettings &o = plan.optimizer;
   const auto isFraction = [](double value) { return value >= 0 && value < 1; };
@@ -158,6 +168,8 @@ Status checkSettings(const Plan &plan) {
       !isCleanText(plan.schedule) || !isCleanText(plan.compiler))
     return unacceptable(
         "the name of the run, its export, its schedule or the compiler is not legible");
+  if (Status status = checkCheckpoints(plan.checkpoint); !status.ok())
+    return status;
   if (plan.run.steps > 0xFFFFFFFFu)
     return unacceptable(fmt::format("a run of {} steps", plan.run.steps));
   if (!isAmount(plan.limits.transferSeconds) || plan.limits.transferSeconds == 0)

@@ -13,7 +13,8 @@ namespace vime::plan {
 namespace {
 
 bool belongsToStage(BufferKind kind) {
-  return kind >= BufferKind::Weights && kind <= BufferKind::WeightStash;
+  return (kind >= BufferKind::Weights && kind <= BufferKind::TiedGradients) ||
+         kind == BufferKind::Snapshot;
 }
 
 /// The slots lie inside the arena; written so that no sum overflows.

@@ -76,6 +76,8 @@ bool decode(const file::Model &table, Model &model) {
   config.vocab = table.vocab();
   config.ropeTheta = table.rope_theta();
   config.normEpsilon = table.norm_epsilon();
+  config.tiedHead = table.tied_head();
+  config.recomputesLayers = table.recomputes_layers();
   config.forwardSeconds = table.forward_seconds();
   config.backwardInputSeconds = table.backward_input_seconds();
   config.backwardWeightSeconds = table.backward_weight_seconds();
@@ -110,13 +112,16 @@ bool decodeSettings(const file::Common &table, Plan &plan) {
                     optimizer.weight_decay(),  optimizer.clip(),
                     optimizer.warmup(),        enumOf<Decay>(optimizer.decay()),
                     optimizer.floor()};
+  plan.checkpoint.every = table.checkpoint()->every();
+  plan.checkpoint.keep = table.checkpoint()->keep();
   plan.run.steps = table.run()->steps();
   plan.run.seed = table.run()->seed();
   plan.limits = {table.limits()->transfer_seconds(), table.limits()->memory_bytes()};
   return takeText(data.text(), plan.data.text) &&
          takeText(evaluation.text(), plan.evaluation.text) &&
          takeText(table.run()->name(), plan.run.name) &&
-         takeText(table.run()->export_to(), plan.run.exportTo);
+         takeText(table.run()->export_to(), plan.run.exportTo) &&
+         takeText(table.checkpoint()->directory(), plan.checkpoint.directory);
 }
 
 /// Stage tables of all programs, cut where they end.

@@ -45,7 +45,8 @@ Offset<file::Decision> encode(FlatBufferBuilder &builder, const DecisionRange &r
 Offset<file::Model> encode(FlatBufferBuilder &builder, const Model &model) {
   const auto &[config, stages, checkpoint] = model;
   const auto &[family, type, layers, hidden, heads, kvHeads, headWidth, ffn, vocab, ropeTheta,
-               normEpsilon, forwardSeconds, backwardInputSeconds, backwardWeightSeconds] = config;
+               normEpsilon, tiedHead, recomputesLayers, forwardSeconds, backwardInputSeconds,
+               backwardWeightSeconds] = config;
   std::vector<file::StageRange> ranges;
   for (const auto &[first, end, embedding, head] : stages)
     ranges.emplace_back(first, end, embedding, head);
@@ -53,8 +54,8 @@ Offset<file::Model> encode(FlatBufferBuilder &builder, const Model &model) {
   const auto checkpointText = builder.CreateString(checkpoint);
   return file::CreateModel(builder, raw(family), raw(type), layers, hidden, heads, kvHeads,
                            headWidth, ffn, vocab, ropeTheta, normEpsilon, forwardSeconds,
-                           backwardInputSeconds, backwardWeightSeconds, stageVector,
-                           checkpointText);
+                           backwardInputSeconds, backwardWeightSeconds, stageVector, checkpointText,
+                           tiedHead, recomputesLayers);
 }
 
 Offset<file::Data> encode(FlatBufferBuilder &builder, const DataSettings &data) {
@@ -78,6 +79,12 @@ Offset<file::Optimizer> encode(FlatBufferBuilder &builder, const OptimizerSettin
       optimizer;
   return file::CreateOptimizer(builder, learningRate, beta1, beta2, epsilon, weightDecay, clip,
                                warmup, raw(decay), floor);
+}
+
+Offset<file::Checkpoint> encode(FlatBufferBuilder &builder, const CheckpointSettings &checkpoint) {
+  const auto &[directory, every, keep] = checkpoint;
+  const auto directoryText = builder.CreateString(directory);
+  return file::CreateCheckpoint(builder, directoryText, every, keep);
 }
 
 Offset<file::Run> encode(FlatBufferBuilder &builder, const RunSettings &run) {
@@ -121,6 +128,7 @@ flatbuffers::DetachedBuffer encodeCommon(const Plan &plan) {
   const auto dataTable = encode(builder, plan.data);
   const auto evaluationTable = encode(builder, plan.evaluation);
   const auto optimizerTable = encode(builder, plan.optimizer);
+  const auto checkpointTable = encode(builder, plan.checkpoint);
   const auto runTable = encode(builder, plan.run);
   const auto limitsTable = file::CreateLimits(builder, transferSeconds, memoryBytes);
   const auto stageVector = builder.CreateVectorOfStructs(stages);
@@ -129,8 +137,9 @@ flatbuffers::DetachedBuffer encodeCommon(const Plan &plan) {
   const auto layoutOf = builder.CreateVector(plan.layoutOf);
   builder.Finish(file::CreateCommon(
       builder, schedule, &mesh, groupVector, decisionVector, conditionVector, modelVector,
-      dataTable, evaluationTable, optimizerTable, runTable, limitsTable, stageVector, endVector,
-      static_cast<std::uint32_t>(plan.layouts.size()), programOf, layoutOf));
+      dataTable, evaluationTable, optimizerTable, checkpointTable, runTable, limitsTable,
+      stageVector, endVector, static_cast<std::uint32_t>(plan.layouts.size()), programOf,
+      layoutOf));
   return builder.Release();
 }
 

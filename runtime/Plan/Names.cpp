@@ -16,9 +16,10 @@ constexpr std::string_view kBuffers[] = {
     "header",          "segments",       "tokens",      "labels",       "losses",
     "scalars",         "squares",        "all_squares", "stats",        "all_stats",
     "weights",         "gradients",      "moments",     "input",        "output",
-    "output_gradient", "input_gradient", "stash",       "weight_stash", "workspace"};
+    "output_gradient", "input_gradient", "stash",       "weight_stash", "tied_weights",
+    "tied_gradients",  "workspace",      "snapshot"};
 constexpr std::string_view kDataTypes[] = {"float32", "float64", "bfloat16", "int32", "byte"};
-constexpr std::string_view kFamilies[] = {"llama", "null", "sleep"};
+constexpr std::string_view kFamilies[] = {"llama", "null", "sleep", "qwen2", "qwen3"};
 
 constexpr std::string_view kDecisions[] = {"microbatches", "evaluate", "save", "stop", "bad"};
 constexpr std::string_view kComparisons[] = {"equal", "not_equal", "less", "at_least"};
@@ -29,7 +30,7 @@ constexpr std::string_view kFlags[] = {"signalled",     "group_begin",   "group_
                                        "host_blocking", "skip_if_empty", "last_use"};
 
 static_assert(1u << (std::size(kFlags) - 1) == kLastUse);
-static_assert(std::size(kBuffers) == static_cast<std::size_t>(BufferKind::Workspace) + 1);
+static_assert(std::size(kBuffers) == static_cast<std::size_t>(BufferKind::Snapshot) + 1);
 static_assert(std::size(kFlows) == static_cast<std::size_t>(Flow::Control) + 1);
 static_assert(std::size(kLaneKinds) == static_cast<std::size_t>(LaneKind::Group) + 1);
 static_assert(std::size(kDataTypes) == static_cast<std::size_t>(DataType::Byte) + 1);
@@ -37,7 +38,7 @@ static_assert(std::size(kDecisions) == static_cast<std::size_t>(Decision::Bad) +
 static_assert(std::size(kComparisons) == static_cast<std::size_t>(Comparison::AtLeast) + 1);
 static_assert(std::size(kTails) == static_cast<std::size_t>(Tail::Drop) + 1);
 static_assert(std::size(kDecays) == static_cast<std::size_t>(Decay::Cosine) + 1);
-static_assert(std::size(kFamilies) == static_cast<std::size_t>(ModelFamily::Sleep) + 1);
+static_assert(std::size(kFamilies) == static_cast<std::size_t>(ModelFamily::Qwen3) + 1);
 
 } // namespace
 

@@ -12,28 +12,34 @@ constexpr auto RW = Access::ReadWrite;
 // `header` is the step header (runtime/Plan/StepHeader.h); `segments` the offsets of the packed
 // samples of a microbatch; `input` is the boundary activation, or the tokens on the first stage;
 // `output` is absent on the last stage, whose logits lie in the stash; `output_gradient` is absent
-// on the last stage, `input_gradient` on the first.
-constexpr OperandSignature kForward[] = {
-    {"header", R, false}, {"segments", R, false}, {"input", R, false},    {"weights", R, false},
-    {"stash", W, false},  {"output", W, true},    {"workspace", W, false}};
+// on the last stage, `input_gradient` on the first. `tied_weights` is what the head of a tied model
+// computes with, the embedding's weights or a copy of them; `tied_gradients` is where its gradient
+// adds up, apart from the embedding's.
+constexpr OperandSignature kForward[] = {{"header", R, false},    {"segments", R, false},
+                                         {"input", R, false},     {"weights", R, false},
+                                         {"stash", W, false},     {"output", W, true},
+                                         {"workspace", W, false}, {"tied_weights", R, true}};
 constexpr OperandSignature kLoss[] = {{"header", R, false},
                                       {"segments", R, false},
                                       {"labels", R, false},
                                       {"stash", RW, false},
                                       {"losses", W, false}};
 constexpr OperandSignature kBackward[] = {
-    {"header", R, false},     {"segments", R, false},      {"output_gradient", R, true},
-    {"input", R, false},      {"weights", R, false},       {"stash", RW, false},
-    {"gradients", RW, false}, {"input_gradient", W, true}, {"workspace", W, false}};
+    {"header", R, false},      {"segments", R, false},      {"output_gradient", R, true},
+    {"input", R, false},       {"weights", R, false},       {"stash", RW, false},
+    {"gradients", RW, false},  {"input_gradient", W, true}, {"workspace", W, false},
+    {"tied_weights", R, true}, {"tied_gradients", RW, true}};
 // The output gradient and the input must stay until the weight gradient: both are read again there.
 constexpr OperandSignature kBackwardInput[] = {
     {"header", R, false},       {"segments", R, false},      {"output_gradient", R, true},
     {"input", R, false},        {"weights", R, false},       {"stash", RW, false},
-    {"weight_stash", W, false}, {"input_gradient", W, true}, {"workspace", W, false}};
+    {"weight_stash", W, false}, {"input_gradient", W, true}, {"workspace", W, false},
+    {"tied_weights", R, true}};
 constexpr OperandSignature kBackwardWeight[] = {
-    {"header", R, false},       {"segments", R, false},   {"output_gradient", R, true},
-    {"input", R, false},        {"weights", R, false},    {"stash", R, false},
-    {"weight_stash", R, false}, {"gradients", RW, false}, {"workspace", W, false}};
+    {"header", R, false},        {"segments", R, false},   {"output_gradient", R, true},
+    {"input", R, false},         {"weights", R, false},    {"stash", R, false},
+    {"weight_stash", R, false},  {"gradients", RW, false}, {"workspace", W, false},
+    {"tied_gradients", RW, true}};
 constexpr OperandSignature kSend[] = {{"source", R, false}};
 constexpr OperandSignature kReceive[] = {{"destination", W, false}};
 constexpr OperandSignature kBroadcast[] = {{"data", Access::RootReadOthersWrite, false}};
@@ -41,6 +47,9 @@ constexpr OperandSignature kGather[] = {{"source", R, false},
                                         {"destination", Access::RootWrite, true}};
 constexpr OperandSignature kAllGather[] = {{"source", R, false}, {"destination", W, false}};
 constexpr OperandSignature kCopy[] = {{"source", R, false}, {"destination", W, false}};
+// The copy outlives the step: the optimizer goes on while it is written.
+constexpr OperandSignature kSnapshot[] = {
+    {"header", R, false}, {"weights", R, false}, {"moments", R, false}, {"snapshot", W, false}};
 constexpr OperandSignature kInitialize[] = {{"weights", W, false}, {"moments", W, false}};
 constexpr OperandSignature kScaleGradients[] = {{"header", R, false}, {"gradients", RW, false}};
 // `squares` holds one float64 for each tensor of the rank, stages in the order of the stage table.
@@ -51,6 +60,7 @@ constexpr OperandSignature kOptimize[] = {{"header", R, false},
                                           {"gradients", R, false},
                                           {"weights", RW, false},
                                           {"moments", RW, false}};
+constexpr OperandSignature kAddTied[] = {{"tied_gradients", R, false}, {"gradients", RW, false}};
 constexpr OperandSignature kDecide[] = {{"header", W, false}};
 constexpr OperandSignature kLoad[] = {
     {"header", R, false}, {"tokens", W, false}, {"labels", W, false}, {"segments", W, false}};
@@ -62,7 +72,10 @@ constexpr OperandSignature kLoadEvaluation[] = {
 constexpr OperandSignature kReportEvaluation[] = {{"header", RW, false}, {"losses", R, false}};
 constexpr OperandSignature kExportShard[] = {{"weights", R, false}, {"stats", RW, false}};
 constexpr OperandSignature kExportCommit[] = {{"all_stats", R, false}};
-constexpr OperandSignature kMeasure[] = {{"stats", W, false}};
+constexpr OperandSignature kCheckpointShard[] = {{"snapshot", R, false}, {"stats", RW, false}};
+constexpr OperandSignature kCheckpointCommit[] = {{"all_stats", R, false}};
+// Leaves in `stats` what `checkpoint_shard` wrote there: the next gather carries it.
+constexpr OperandSignature kMeasure[] = {{"stats", RW, false}};
 
 using enum Family;
 constexpr std::array kTable = {
@@ -83,6 +96,7 @@ constexpr std::array kTable = {
     Signature{Opcode::AllGather, "all_gather", Collective, LaneKind::Group, false, false,
               kAllGather},
     Signature{Opcode::Copy, "copy", Move, LaneKind::Compute, false, true, kCopy},
+    Signature{Opcode::Snapshot, "snapshot", Move, LaneKind::Compute, true, false, kSnapshot},
     Signature{Opcode::Initialize, "initialize", Update, LaneKind::Compute, true, false,
               kInitialize},
     Signature{Opcode::ScaleGradients, "scale_gradients", Update, LaneKind::Compute, true, false,
@@ -91,6 +105,7 @@ constexpr std::array kTable = {
               kSquareNorm},
     Signature{Opcode::Clip, "clip", Update, LaneKind::Compute, false, false, kClip},
     Signature{Opcode::Optimize, "optimize", Update, LaneKind::Compute, true, false, kOptimize},
+    Signature{Opcode::AddTied, "add_tied", Update, LaneKind::Compute, true, false, kAddTied},
     Signature{Opcode::Decide, "decide", Host, LaneKind::Host, false, false, kDecide},
     Signature{Opcode::Load, "load", Host, LaneKind::Host, false, false, kLoad},
     Signature{Opcode::Report, "report", Host, LaneKind::Host, false, false, kReport},
@@ -101,6 +116,10 @@ constexpr std::array kTable = {
               kLoadEvaluation},
     Signature{Opcode::ReportEvaluation, "report_evaluation", Host, LaneKind::Host, false, false,
               kReportEvaluation},
+    Signature{Opcode::CheckpointShard, "checkpoint_shard", Host, LaneKind::Io, true, false,
+              kCheckpointShard},
+    Signature{Opcode::CheckpointCommit, "checkpoint_commit", Host, LaneKind::Io, false, false,
+              kCheckpointCommit},
     Signature{Opcode::Join, "join", Control, LaneKind::Compute, false, false, {}},
     Signature{Opcode::Measure, "measure", Control, LaneKind::Compute, false, false, kMeasure},
 };

@@ -28,12 +28,14 @@ enum class Opcode : std::uint16_t {
   AllGather,
 
   Copy = 0x0400,
+  Snapshot, // a stage's weights and moments as they are now, for `checkpoint_shard`
 
   Initialize = 0x0500, // parameters from the counter generator or a checkpoint; moments to zero
   ScaleGradients,      // by 1 / the header's denominator
   SquareNorm,          // float64 sum of squares of each tensor of a stage
   Clip,                // global norm in tensor order, and the factor that the optimizer applies
   Optimize,            // AdamW
+  AddTied,             // adds the head's gradient of a tied matrix to the embedding's
 
   Decide = 0x0600,  // the coordinator writes the step header
   Load,             // the coordinator reads the step's tokens, labels and segment offsets
@@ -42,6 +44,8 @@ enum class Opcode : std::uint16_t {
   ExportCommit,     // the coordinator makes the export visible
   LoadEvaluation,   // the coordinator reads held-out text, and says its tokens in the header
   ReportEvaluation, // the coordinator shows the held-out loss, and says whether the run goes on
+  CheckpointShard,  // a rank writes a snapshot to the disk
+  CheckpointCommit, // the coordinator makes the checkpoint visible once all shards are there
 
   Join = 0x0700, // does nothing; lets an action wait for more than four others
   Measure        // writes this rank's counters of the step

@@ -5,6 +5,7 @@
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Names.h"
+#include "runtime/Plan/Snapshot.h"
 #include "runtime/Plan/StepHeader.h"
 
 namespace vime::plan {
@@ -51,9 +52,15 @@ bool isPerStep(BufferKind kind) {
 
 /// An operand that the stage does not have: what comes from or goes to the stage before the first,
 /// behind the last.
-bool isAbsent(std::string_view operand, const StageRange &range) {
-  return (range.head && (operand == "output" || operand == "output_gradient")) ||
-         (range.embedding && operand == "input_gradient");
+bool isAbsent(const Signature &signature, const OperandSignature &operand, const StageSpec &spec) {
+  const StageRange &range = spec.range;
+  if (signature.opcode == Opcode::AddTied)
+    return !range.embedding || spec.tiedGradientBytes == 0;
+  if (operand.name == "tied_weights" || operand.name == "tied_gradients")
+    return !range.head || spec.tiedGradientBytes == 0;
+  return operand.optional &&
+         ((range.head && (operand.name == "output" || operand.name == "output_gradient")) ||
+          (range.embedding && operand.name == "input_gradient"));
 }
 
 } // namespace
@@ -101,7 +108,7 @@ OperandRuleList OperandRules::stageRules(const Signature &signature, std::uint32
 OperandRule OperandRules::stageRule(const Signature &signature, const OperandSignature &operand,
                                     std::uint32_t stage) const {
   OperandRule rule;
-  if (operand.optional && isAbsent(operand.name, specs[stage].range)) {
+  if (isAbsent(signature, operand, specs[stage])) {
     rule.presence = OperandRule::Presence::Absent;
     return rule;
   }
@@ -120,6 +127,12 @@ OperandRule OperandRules::stageRule(const Signature &signature, const OperandSig
     rule.otherKinds = bit(BufferKind::Input);
   if (kind == BufferKind::InputGradient)
     rule.otherKinds = bit(BufferKind::OutputGradient);
+  // On the embedding's rank the head reads the embedding itself, which is first in the weights, and
+  // its gradient is added where it lies.
+  if (kind == BufferKind::TiedWeights)
+    rule.otherKinds = bit(BufferKind::Weights), rule.ownKinds |= bit(BufferKind::Weights);
+  if (kind == BufferKind::TiedGradients && signature.opcode == Opcode::AddTied)
+    rule.otherKinds = bit(BufferKind::TiedGradients);
   return rule;
 }
 
@@ -146,10 +159,15 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, const StageS
   case BufferKind::AllStats:
     return sizeof(RankStats) * plan.mesh.ranks();
   case BufferKind::Weights:
-  case BufferKind::Gradients:
     return spec.weightBytes;
+  case BufferKind::Gradients:
+    return spec.gradientBytes;
   case BufferKind::Moments:
-    return 2 * spec.weightBytes;
+    return spec.momentBytes;
+  case BufferKind::TiedWeights:
+    return spec.tiedWeightBytes;
+  case BufferKind::TiedGradients:
+    return spec.tiedGradientBytes;
   case BufferKind::Input:
   case BufferKind::Output:
   case BufferKind::OutputGradient:
@@ -161,6 +179,8 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, const StageS
     return spec.weightStashBytes;
   case BufferKind::Workspace:
     return workspaceOf(opcode, spec);
+  case BufferKind::Snapshot:
+    return snapshotBytes(spec);
   }
   return 0;
 }

@@ -184,7 +184,10 @@ enum class BufferKind : std::uint8_t {
   InputGradient,
   Stash,
   WeightStash,
-  Workspace
+  TiedWeights,   // the head's copy of a tied embedding that another rank has
+  TiedGradients, // of the head's use of it, until they are added to the embedding's
+  Workspace,
+  Snapshot // runtime/Plan/Snapshot.h
 };
 
 /// Buffer::stage of what belongs to no stage.
@@ -265,6 +268,14 @@ struct OptimizerSettings {
   bool operator==(const OptimizerSettings &) const = default;
 };
 
+/// Where the run saves itself, so that another one can go on from there.
+struct CheckpointSettings {
+  std::string directory;   // as the job states it; empty: no checkpoints
+  std::uint64_t every = 0; // steps; the last step is saved too
+  std::uint32_t keep = 0;  // the newest ones; 0: all
+  bool operator==(const CheckpointSettings &) const = default;
+};
+
 struct RunSettings {
   std::string name;
   std::uint64_t steps = 0;
@@ -317,6 +328,7 @@ struct Plan {
   DataSettings data;
   EvaluationSettings evaluation;
   OptimizerSettings optimizer;
+  CheckpointSettings checkpoint;
   RunSettings run;
   Limits limits;
   std::vector<Program> programs;

@@ -2,14 +2,11 @@
 // memory or a file.
 #include "runtime/Plan/PlanFile.h"
 
-#include <cerrno>
-#include <climits>
-#include <cstdlib>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <cstddef>
+#include <span>
+#include <vector>
 
+#include "runtime/Base/AtomicFile.h"
 #include "runtime/Plan/CheckPlan.h"
 #include "runtime/Plan/EncodeParts.h"
 
@@ -24,17 +21,17 @@ struct Image {
   Hash128 id{};
   std::uint64_t length = 0;
 
-  template <typename Sink> bool emit(const Sink &sink) const {
-    static constexpr char kZeros[kPartAlignment] = {};
-    const auto aligned = [&](std::string_view bytes) {
-      return sink(bytes) && sink(std::string_view(kZeros, alignPart(bytes.size()) - bytes.size()));
+  std::vector<std::span<const std::byte>> pieces() const {
+    static constexpr std::byte kZeros[kPartAlignment] = {};
+    std::vector<std::span<const std::byte>> all;
+    const auto add = [&](std::string_view bytes) {
+      all.push_back(std::as_bytes(std::span(bytes)));
+      all.push_back({kZeros, alignPart(bytes.size()) - bytes.size()});
     };
-    if (!aligned(head))
-      return false;
+    add(head);
     for (const PartBytes &part : parts.parts)
-      if (!aligned(part.bytes))
-        return false;
-    return true;
+      add(part.bytes);
+    return all;
   }
 };
 
@@ -101,90 +98,14 @@ Image makeImage(const Plan &plan) {
   return image;
 }
 
-Status fileError(const std::string &path, const char *what) {
-  return Status(StatusCode::File,
-                "cannot " + std::string(what) + " `" + path + "`: " + std::strerror(errno));
-}
-
-bool writeAll(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
-/// A new file beside the one to be replaced; removed unless it took that one's place.
-class TemporaryFile {
-public:
-  explicit TemporaryFile(const std::string &target) {
-    for (int attempt = 0; attempt < 100; ++attempt) {
-      path = target + "." + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".part";
-      descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (descriptor >= 0 || errno != EEXIST)
-        return;
-    }
-  }
-  ~TemporaryFile() {
-    if (descriptor < 0)
-      return;
-    ::close(descriptor);
-    if (!renamed)
-      ::unlink(path.c_str());
-  }
-  TemporaryFile(const TemporaryFile &) = delete;
-  TemporaryFile &operator=(const TemporaryFile &) = delete;
-
-  bool open() const { return descriptor >= 0; }
-  bool write(const Image &image) {
-    return image.emit([this](std::string_view bytes) { return writeAll(descriptor, bytes); }) &&
-           ::fsync(descriptor) == 0;
-  }
-  bool replace(const std::string &target) {
-    renamed = ::rename(path.c_str(), target.c_str()) == 0;
-    return renamed;
-  }
-
-private:
-  std::string path;
-  int descriptor = -1;
-  bool renamed = false;
-};
-
-/// `/dev/null`, a pipe: written as they are, for a rename would put a file in their place.
-Status writeInPlace(const Image &image, const std::string &path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    return fileError(path, "write");
-  const bool written =
-      image.emit([&](std::string_view bytes) { return writeAll(descriptor, bytes); });
-  Status status = written ? Status() : fileError(path, "write");
-  ::close(descriptor);
-  return status;
-}
-
-/// What a symbolic link stands for, so that the link survives.
-std::string resolved(const std::string &path) {
-  char *const target = ::realpath(path.c_str(), nullptr);
-  const std::string result = target ? target : path;
-  std::free(target);
-  return result;
-}
-
 } // namespace
 
 std::string serializePlan(const Plan &plan) {
   const Image image = makeImage(plan);
   std::string bytes;
   bytes.reserve(image.length);
-  image.emit([&](std::string_view piece) {
-    bytes += piece;
-    return true;
-  });
+  for (const std::span<const std::byte> piece : image.pieces())
+    bytes.append(reinterpret_cast<const char *>(piece.data()), piece.size());
   return bytes;
 }
 
@@ -192,15 +113,7 @@ Status writePlan(const Plan &plan, const std::string &path) {
   if (Status status = checkPlan(plan); !status.ok())
     return Status(StatusCode::Internal, "internal error: " + status.message());
   const Image image = makeImage(plan);
-  struct stat existing;
-  if (::stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode) &&
-      !S_ISDIR(existing.st_mode))
-    return writeInPlace(image, path);
-  const std::string target = resolved(path);
-  TemporaryFile file(target);
-  if (!file.open() || !file.write(image) || !file.replace(target))
-    return fileError(path, "write");
-  return Status();
+  return writeFileAtomically(path, image.pieces());
 }
 
 Hash128 planId(const Plan &plan) { return makeImage(plan).id; }

@@ -38,13 +38,15 @@ struct StepScalars {
   std::uint64_t bad;   // 1: the norm is not finite, so the optimizer is skipped
 };
 
-/// What `measure` and `export_shard` write on each rank and the coordinator gathers. Counters of
-/// the current step.
+/// What `measure`, `export_shard` and `checkpoint_shard` write on each rank and the coordinator
+/// gathers. Counters of the current step, and of files those of the run.
 struct RankStats {
   std::uint64_t computeNanoseconds; // busy in compute actions
   std::uint64_t stepNanoseconds;    // wall time of the step on this rank
   std::uint64_t actions;            // dispatched in the step
   std::uint64_t exportedTensors;    // written by `export_shard` so far
+  std::uint64_t savedSteps;  // steps done in the latest snapshot that is on the disk; 0: none
+  std::uint64_t savedStages; // of which the shards are on the disk
 };
 
 } // namespace vime::plan

@@ -29,6 +29,12 @@ void Progress::begin(const plan::Plan &plan) {
   show(stream, startLine(summary, plan::toHex(plan::planId(plan))));
 }
 
+void Progress::saved(std::uint64_t steps) {
+  summary.saved.push_back(steps);
+  if (style == Style::JsonLines)
+    show(stream, saveLine(steps));
+}
+
 void Progress::exported() {
   summary.exportedTo = exportTo;
   if (style == Style::JsonLines)

@@ -30,6 +30,7 @@ public:
 
   void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) override;
   void exported() override;
+  void saved(std::uint64_t steps) override;
 
   /// Leaves a half-drawn line behind.
   void close();

@@ -36,8 +36,8 @@ double bubbleOf(std::span<const plan::RankStats> ranks) {
 }
 
 RunSummary::RunSummary(const plan::Plan &plan, std::string transport)
-    : name(plan.run.name), transport(std::move(transport)), plannedSteps(plan.run.steps),
-      computeSeconds(plan.mesh.ranks()), cores(availableCores()) {
+    : name(plan.run.name), transport(std::move(transport)), savedIn(plan.checkpoint.directory),
+      plannedSteps(plan.run.steps), computeSeconds(plan.mesh.ranks()), cores(availableCores()) {
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
     const auto &arena = plan::layoutOf(plan, rank)->arena;
     arenaBytes.push_back(std::accumulate(arena.begin(), arena.end(), std::uint64_t(0)));
@@ -97,6 +97,9 @@ std::string textOf(const RunSummary &summary) {
         fmt::format("{} rank {}: {}", rank == 0 ? "" : ",", rank, sizeOf(summary.arenaBytes[rank]));
   text += fmt::format("\n  slowest rank  {}, {:.1f} s of compute", summary.slowestRank(),
                       summary.computeSeconds[summary.slowestRank()]);
+  if (!summary.saved.empty())
+    text += fmt::format("\n  saved in      {}, last behind step {}", summary.savedIn,
+                        summary.saved.back());
   if (!summary.exportedTo.empty())
     text += fmt::format("\n  exported to   {}", summary.exportedTo);
   return text + "\n";
@@ -136,6 +139,8 @@ std::string startLine(const RunSummary &summary, std::string_view planId) {
 
 std::string stepLine(const StepSummary &step) { return lineOf("step", stepJson(step)); }
 
+std::string saveLine(std::uint64_t steps) { return lineOf("save", {{"steps", steps}}); }
+
 std::string exportLine(const std::string &directory) {
   return lineOf("export", {{"directory", directory}});
 }
@@ -149,6 +154,7 @@ std::string jsonOf(const RunSummary &summary) {
                {"bubble", summary.bubble()},
                {"cores", summary.cores},
                {"slowest_rank", summary.slowestRank()},
+               {"saved", summary.saved},
                {"exported_to", nullptr},
                {"ranks", Json::array()},
                {"history", Json::array()}};

@@ -33,6 +33,8 @@ struct RunSummary {
   const StepSummary &add(const StepRecord &record, std::span<const plan::RankStats> ranks);
 
   std::string name, transport, exportedTo;
+  std::string savedIn;              // directory of the checkpoints, as the job states it
+  std::vector<std::uint64_t> saved; // steps behind which the run was saved
   std::uint64_t plannedSteps = 0;
   std::vector<StepSummary> steps;
   std::vector<double> computeSeconds;    // by rank
@@ -48,10 +50,11 @@ struct RunSummary {
 std::string textOf(const RunSummary &summary);
 std::string jsonOf(const RunSummary &summary);
 
-/// The same while it goes on, a JSON object a line each: `{"event": "start", …}`, `step` and
-/// `export`. A step says what it says in `jsonOf`, too.
+/// The same while it goes on, a JSON object a line each: `{"event": "start", …}`, `step`,
+/// `save` and `export`. A step says what it says in `jsonOf`, too.
 std::string startLine(const RunSummary &summary, std::string_view planId);
 std::string stepLine(const StepSummary &step);
+std::string saveLine(std::uint64_t steps);
 std::string exportLine(const std::string &directory);
 
 } // namespace vime

@@ -35,6 +35,7 @@ examples:
   vime-exec plan.bin --base examples/text-1f1b      where the job's relative paths start
   vime-exec plan.bin --json > run.json              losses and times of every step
   vime-exec plan.bin --progress jsonl 2> log.jsonl  the same while it goes on, a JSON object a line
+  vime-exec plan.bin --resume                       goes on from the newest checkpoint
   vime-exec plan.bin --check                        could this machine run it?
 
 exit codes: 0 ok, 1 input invalid, 2 usage, 3 file, 4 plan not acceptable here, 5 a rank failed,
@@ -48,6 +49,9 @@ struct Arguments {
   std::string isa = "auto";
   std::string progress = "auto";
   std::string completion;
+  std::string records;
+  std::string resume; // what stands behind `--resume=`, or kNewest
+  bool resumeIfAny = false;
   bool json = false, quiet = false, check = false, man = false;
 };
 
@@ -75,6 +79,8 @@ std::string isTransport(const std::string &name) {
                      "`rendezvous:SEED`",
                      name);
 }
+
+constexpr const char *kNewest = "newest";
 
 /// `error: …`, and what follows in the message as notes of it. With `--json` an object too.
 int fail(const Status &status, const Arguments &arguments) {
@@ -112,6 +118,18 @@ void addOptions(CLI::App &app, Arguments &arguments) {
   takesWord(app.add_option("--isa", arguments.isa,
                            "instructions of the kernels (default: auto); the bits are the same"),
             {"auto", "avx2", "avx512"});
+  CLI::Option *resume =
+      app.add_flag("--resume{newest}", arguments.resume,
+                   "go on from the newest whole checkpoint of the plan's `checkpoint.dir`; or "
+                   "`--resume=PATH`: of another directory, or from that one checkpoint")
+          ->type_name("[PATH]");
+  app.add_flag("--resume-if-any", arguments.resumeIfAny,
+               "the same, but begin from the first step when there is no checkpoint")
+      ->excludes(resume);
+  app.add_option("--records", arguments.records,
+                 "folder for the ranks' flight records, which stay there; without it they are "
+                 "temporary and stay after a failure only")
+      ->type_name("DIR");
   CLI::Option *json = app.add_flag("--json", arguments.json,
                                    "print the summary, or the error, as JSON to standard output");
   CLI::Option *progress =
@@ -132,7 +150,7 @@ void addOptions(CLI::App &app, Arguments &arguments) {
             completionShells());
   app.add_flag("--man", arguments.man, "print the manual page of vime-exec");
   for (CLI::Option *option : app.get_options())
-    if (option->get_items_expected_max() == 0)
+    if (option->get_items_expected_max() == 0 && option != resume)
       option->disable_flag_override();
 }
 
@@ -169,13 +187,42 @@ std::optional<int> parse(int count, char **values, Arguments &arguments) {
   return describe(app, arguments);
 }
 
+ResumeWish wishOf(const Arguments &arguments) {
+  using enum ResumeWish::Kind;
+  if (arguments.resumeIfAny)
+    return {.kind = IfAny};
+  if (arguments.resume.empty())
+    return {};
+  return {.kind = Yes, .from = arguments.resume == kNewest ? "" : arguments.resume};
+}
+
+/// Chooses the checkpoint, and says so.
+Status choose(const plan::Plan &plan, const Arguments &arguments, ResumeWish &wish) {
+  const StatusOr<std::optional<Choice>> choice = chooseResume(plan, arguments.base, wish);
+  if (!choice.ok())
+    return choice.status();
+  if (!*choice)
+    return Status();
+  for (const std::string &skipped : (*choice)->skipped)
+    show(stderr, fmt::format("note: skipped a checkpoint: {}\n", skipped));
+  wish.chosen = (*choice)->checkpoint.path();
+  if (!arguments.quiet)
+    show(stderr, fmt::format("resuming `{}` behind step {}\n", wish.chosen,
+                             (*choice)->checkpoint.manifest().progress.steps));
+  return Status();
+}
+
 bool startedElsewhere() {
   return std::getenv("RANK") && std::getenv("WORLD_SIZE") && std::getenv("MASTER_ADDR");
 }
 
 int check(const plan::Plan &plan, const Arguments &arguments) {
-  if (Status status = checkRun(plan, {.base = arguments.base, .isa = parseIsa(arguments.isa)});
-      !status.ok())
+  RunOptions options{.base = arguments.base, .isa = parseIsa(arguments.isa)};
+  options.resume = wishOf(arguments);
+  Status status = choose(plan, arguments, options.resume);
+  if (status.ok())
+    status = checkRun(plan, options);
+  if (!status.ok())
     return fail(status, arguments);
   if (arguments.quiet)
     return 0;
@@ -189,12 +236,16 @@ int check(const plan::Plan &plan, const Arguments &arguments) {
 
 int run(const plan::Plan &plan, const Arguments &arguments, char **values) {
   const InterruptSignals signals;
-  const RunOptions options{
-      .base = arguments.base,
-      .isa = parseIsa(arguments.isa),
-      .interrupts = signals.descriptor(),
-      .rendezvous = parseRendezvous(arguments.transport),
-      .abandon = [&](const Status &status) { std::_Exit(fail(status, arguments)); }};
+  RunOptions options{.base = arguments.base,
+                     .isa = parseIsa(arguments.isa),
+                     .interrupts = signals.descriptor(),
+                     .rendezvous = parseRendezvous(arguments.transport),
+                     .plan = arguments.plan,
+                     .records = arguments.records,
+                     .abandon = [&](const Status &status) { std::_Exit(fail(status, arguments)); },
+                     .resume = wishOf(arguments)};
+  if (Status status = choose(plan, arguments, options.resume); !status.ok())
+    return fail(status, arguments);
   Progress progress(plan, arguments.transport, pathFrom(arguments.base, plan.run.exportTo),
                     Progress::styleFor(arguments.quiet ? "none" : arguments.progress, stderr),
                     stderr);
@@ -214,8 +265,9 @@ int mainOf(int count, char **values) {
   if (const std::optional<int> code = parse(count, values, arguments))
     return *code;
   if (const std::optional<RankProcess> self = rankOfThisProcess())
-    return runRankProcess(*self, arguments.plan,
-                          {.base = arguments.base, .isa = parseIsa(arguments.isa)});
+    return runRankProcess(
+        *self, arguments.plan,
+        {.base = arguments.base, .isa = parseIsa(arguments.isa), .resume = wishOf(arguments)});
   if (startedElsewhere())
     return fail(
         Status(StatusCode::Usage,

@@ -100,10 +100,12 @@ bool isDestination(const RankEnds &ends, const End &end) {
 
 } // namespace
 
-std::vector<Claim> claimsOf(const plan::Plan &plan, std::uint32_t rank, plan::Hash128 planId) {
+std::vector<Claim> claimsOf(const plan::Plan &plan, std::uint32_t rank, plan::Hash128 planId,
+                            std::uint64_t firstStep) {
   std::vector<Claim> claims;
   for (const Stream &stream : streamsOf(plan, *plan::programOf(plan, rank)))
-    claims.push_back({.planId = planId, .stream = stream.hash(), .rank = rank});
+    claims.push_back(
+        {.planId = planId, .stream = stream.hash(), .rank = rank, .firstStep = firstStep});
   return claims;
 }
 
@@ -145,6 +147,10 @@ Status Agreement::compare(std::size_t end) const {
     if (other.planId != claims[end].planId)
       return Status(StatusCode::Unacceptable,
                     fmt::format("rank {} runs another plan than rank {}", other.rank, ends.rank));
+    if (other.firstStep != claims[end].firstStep)
+      return Status(StatusCode::Unacceptable,
+                    fmt::format("rank {} goes on behind step {} and rank {} behind step {}",
+                                other.rank, other.firstStep, ends.rank, claims[end].firstStep));
     if (other.stream != claims[end].stream)
       return Status(
           StatusCode::Unacceptable,

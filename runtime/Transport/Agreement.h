@@ -24,12 +24,14 @@ struct Claim {
   plan::Hash128 planId{};
   std::uint64_t stream = 0; // hash of all transfers of the channel or group, in order
   std::uint64_t rank = 0;
+  std::uint64_t firstStep = 0; // where the loop over steps begins: a resumed run's
   bool operator==(const Claim &) const = default;
 };
 
 /// By end (Ends.h). A loop over microbatches counts as what it unrolls to, so that an end that has
 /// one agrees with an end that has none. The plan has passed plan::checkRankPlan.
-std::vector<Claim> claimsOf(const plan::Plan &plan, std::uint32_t rank, plan::Hash128 planId);
+std::vector<Claim> claimsOf(const plan::Plan &plan, std::uint32_t rank, plan::Hash128 planId,
+                            std::uint64_t firstStep = 0);
 
 class Agreement {
 public:

@@ -84,10 +84,8 @@ TEST_P(KernelsGradients, RmsNorm) {
   loss(x, weight);
   kernels().rmsNormBackward(norm, x.matrix(), weight.data(), r.data(), dy.matrix(), kNoMatrix,
                             dx.matrix(), dw.data());
-  expectGradient(
-      dx, x, [&](const Tensor &moved) { return loss(moved, weight); }, "x");
-  expectGradient(
-      dw, weight, [&](const Tensor &moved) { return loss(x, moved); }, "weight");
+  expectGradient(dx, x, [&](const Tensor &moved) { return loss(moved, weight); }, "x");
+  expectGradient(dw, weight, [&](const Tensor &moved) { return loss(x, moved); }, "weight");
 }
 
 TEST_P(KernelsGradients, SwiGlu) {

@@ -47,6 +47,18 @@ TEST_P(KernelsConformance, RmsNorm) {
   }
 }
 
+TEST_P(KernelsConformance, ColumnSums) {
+  for (const auto [tokens, width] : kRows) {
+    const Tensor x = tensor(tokens, width).randomize(1);
+    Tensor actual = tensor(1, width).randomize(2), expected = actual;
+    for (const bool accumulate : {true, false}) {
+      kernels().columnSums(tokens, width, x.matrix(), accumulate, actual.data());
+      reference().columnSums(tokens, width, x.matrix(), accumulate, expected.data());
+      expectClose(actual, expected, accumulate ? "added to what is there" : "alone");
+    }
+  }
+}
+
 TEST_P(KernelsConformance, SwiGlu) {
   for (const auto [tokens, ffn] : kRows) {
     const Tensor gateUp = tensor(tokens, 2 * ffn).randomize(1, 6),

@@ -40,6 +40,21 @@ TEST_P(KernelsConformance, LinearForward) {
   }
 }
 
+TEST_P(KernelsConformance, LinearForwardWithABias) {
+  for (const auto [tokens, outputs, inputs] : kProducts) {
+    const Tensor x = tensor(tokens, inputs).randomize(1),
+                 w = tensor(outputs, inputs, 0).randomize(2),
+                 bias = tensor(1, outputs).randomize(3);
+    Workspace workspace(linearWorkspace(type(), {tokens, inputs, outputs}), 8);
+    Tensor actual = tensor(tokens, outputs), expected = actual;
+    linearForward(kernels(), {tokens, inputs, outputs}, x.matrix(), w.data(), {bias.data(), 0},
+                  actual.matrix(), workspace.poisoned());
+    linearForward(reference(), {tokens, inputs, outputs}, x.matrix(), w.data(), {bias.data(), 0},
+                  expected.matrix(), nullptr);
+    expectClose(actual, expected, "y");
+  }
+}
+
 TEST_P(KernelsConformance, LinearBackwardInput) {
   for (const auto [tokens, inputs, outputs] : kProducts) {
     const Tensor dy = tensor(tokens, outputs).randomize(1),

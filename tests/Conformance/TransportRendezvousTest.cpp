@@ -21,8 +21,7 @@ using Kind = QueueMerging::Kind;
 struct Hand {
   Hand(const std::vector<RankEnds> &ends, Kind kind) {
     for (std::size_t rank = 0; rank < ends.size(); ++rank)
-      pointers.push_back(
-          sleepers.emplace_back(std::make_unique<Sleeper>(/*spins=*/false)).get());
+      pointers.push_back(sleepers.emplace_back(std::make_unique<Sleeper>(/*spins=*/false)).get());
     StatusOr<LocalTransports> connected = connectRendezvous(ends, pointers, 20s, {.kind = kind});
     EXPECT_TRUE(connected.ok()) << connected.status().message();
     transports = std::move(*connected);

@@ -2,7 +2,9 @@
 
     bit_equality.py FOLDER_OF_BINARIES
 
-Losses and gradient norms of 20 steps and every exported parameter are compared bit for bit with one rank under GPipe.
+Losses and gradient norms of 20 steps and every exported parameter are compared bit for bit with one rank under GPipe. So
+are uneven stages, other placements and orders from tables; of a table whose weight gradients do not add up in ascending
+microbatch the bits are its own, the same on every transport.
 """
 
 import shutil
@@ -15,6 +17,22 @@ import vime
 ORDERS = [("gpipe", None), ("1f1b", None), ("interleaved", 2), ("zb-h1", None), ("zb-v", 2)]
 RANKS = [1, 2, 4]
 RUNS = [("local", "avx2"), ("gloo", "avx2"), ("local", "avx512"), ("gloo", "avx512"), ("rendezvous", "auto")]
+SPLITS = [  # schedule, ranks, what `pipeline` says besides
+    ("1f1b", 4, "layout: [3, 2, 2, 1]"),
+    ("interleaved", 2, "chunks: 2, layout: [1, 4, 2, 1]"),
+    ("zb-v", 2, "layout: [1, 1, 1, 5], placement: [1, 0, 0, 1]"),
+    ("1f1b", 4, "placement: [2, 0, 3, 1]"),
+]
+TABLES = ["DualPipeV_pp4_v2_mb8.comms", "2.5/InterleavedZeroBubble_pp2_v4_mb8"]
+DESCENDING = "LoopedBFS_pp2_v2_mb8"
+GOLDEN = pathlib.Path(__file__).parent.parent / "schedules" / "golden" / "pytorch.txt"
+# Models with more than a Llama: one rank under gpipe that keeps its layers, against these, which recompute them or not.
+MODELS = {
+    "qwen2, tied": "{family: qwen2, layers: 8, hidden: 32, heads: 4, kv_heads: 2, ffn: 88, vocab: 256, tied: true}",
+    "qwen3": "{family: qwen3, layers: 8, hidden: 32, heads: 4, kv_heads: 2, head_width: 12, ffn: 88, vocab: 256}",
+}
+MODEL_RUNS = [("gpipe", None, 1, True, "local"), ("1f1b", None, 4, True, "gloo"), ("interleaved", 2, 2, False, "local"),
+              ("zb-h1", None, 4, True, "local"), ("zb-v", 2, 2, False, "rendezvous:merged")]
 MACHINE = pathlib.Path("/proc/cpuinfo")
 
 
@@ -29,13 +47,42 @@ def runs(schedule, has_avx512):
         yield transport + (":merged" if transport == "rendezvous" else ""), isa
 
 
-def result(tools, schedule, chunks, ranks, *options):
+def result(tools, schedule, chunks, ranks, *options, more=None, **model):
     """What a run leaves: losses and norms in full precision, and the exported tensors."""
     export = tools.folder / "out"
     shutil.rmtree(export, ignore_errors=True)
-    plan = tools.compile(vime.job(schedule, ranks, chunks=chunks, export="out"))
+    plan = tools.compile(vime.job(schedule, ranks, chunks=chunks, export="out", pipeline=more, **model))
     summary = tools.train(plan, *options)
     return [(step["loss"], step["gradient_norm"]) for step in summary["history"]], vime.tensors(export)
+
+
+def table(tools, name):
+    """A table of PyTorch's as a file beside the job; its path and number of ranks."""
+    rows = GOLDEN.read_text().split(f"# {name}\n")[1].split("#")[0]
+    path = tools.folder / (name.replace("/", "-") + ".csv")
+    path.write_text(rows)
+    return path.name, rows.count("\n")
+
+
+def special_runs(tools):
+    """Name, and what a run leaves, of everything that must not change the bits."""
+    for schedule, ranks, more in SPLITS:
+        yield f"{schedule}, {more}", result(tools, schedule, None, ranks, more=more)
+    for name in TABLES:
+        path, ranks = table(tools, name)
+        yield f"table {name}", result(tools, path, None, ranks)
+
+
+def descending_is_its_own(tools, reference):
+    """Another order of the same sums: repeatable, and near."""
+    path, ranks = table(tools, DESCENDING)
+    first, second = (result(tools, path, None, ranks, "--transport", transport) for transport in ("local", "rendezvous"))
+    same = not list(differences(first, second))
+    other = bool(list(differences(reference, first)))
+    distance = max(abs(a[0] - b[0]) / b[0] for a, b in zip(first[0], reference[0], strict=True))
+    print(f"table {DESCENDING}: {'the same bits twice' if same else 'DIFFERS from itself'}, "
+          f"{'others' if other else 'NOT others'} than ascending sums, losses {distance:.1e} apart")
+    return same and other and distance < 1e-4
 
 
 def differences(reference, other):
@@ -45,6 +92,23 @@ def differences(reference, other):
     for name in sorted(reference[1].keys() | other[1].keys()):
         if reference[1].get(name) != other[1].get(name):
             yield f"tensor {name} differs"
+
+
+def judge(reference, found, what):
+    """Whether a run has the reference's bits; says so."""
+    wrong = list(differences(reference, found))
+    print(f"{what} " + ("bit-equal" if not wrong else f"DIFFERS: {wrong[0]} and {len(wrong) - 1} more"), flush=True)
+    return not wrong
+
+
+def other_models(tools):
+    """For each run of another model whether it has the bits of one rank under gpipe."""
+    for name, model in MODELS.items():
+        reference = result(tools, "gpipe", None, 1, model=model)
+        for schedule, chunks, ranks, recompute, transport in MODEL_RUNS:
+            found = result(tools, schedule, chunks, ranks, "--transport", transport, model=model, recompute=recompute)
+            how = "recomputed" if recompute else "kept"
+            yield judge(reference, found, f"{name:12} {schedule:12} {ranks} ranks  {transport:17} {how:10}")
 
 
 def main():
@@ -63,11 +127,15 @@ def main():
             for ranks in RANKS:
                 for transport, isa in runs(schedule, has_avx512):
                     found = result(tools, schedule, chunks, ranks, "--transport", transport, "--isa", isa)
-                    wrong = list(differences(reference, found))
                     count += 1
-                    failures += bool(wrong)
-                    print(f"{schedule:12} {ranks} ranks  {transport:17} {isa:6} "
-                          + ("bit-equal" if not wrong else f"DIFFERS: {wrong[0]} and {len(wrong) - 1} more"), flush=True)
+                    failures += not judge(reference, found, f"{schedule:12} {ranks} ranks  {transport:17} {isa:6}")
+        for name, found in special_runs(tools):
+            count += 1
+            failures += not judge(reference, found, name)
+        failures += not descending_is_its_own(tools, reference)
+        for equal in other_models(tools):
+            count += 1
+            failures += not equal
         again = result(tools, "1f1b", None, 4)
         repeats = not list(differences(reference, again))
         print("repeated run bit-equal" if repeats else "a repeated run DIFFERS")

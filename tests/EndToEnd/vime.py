@@ -8,10 +8,12 @@ import subprocess
 TINY = "{family: llama, layers: 8, hidden: 32, heads: 4, kv_heads: 2, ffn: 88, vocab: 256, dtype: float32}"
 
 
-def job(schedule, ranks, *, chunks=None, microbatches=8, steps=20, model=TINY, export=None, sequence=32, samples=2):
+def job(schedule, ranks, *, chunks=None, microbatches=8, steps=20, model=TINY, export=None, sequence=32, samples=2,
+        pipeline=None, recompute=False):
     """The text of a job that trains a tiny decoder on `corpus.txt` beside it."""
-    chunk = f", chunks: {chunks}" if chunks else ""
+    chunk = (f", chunks: {chunks}" if chunks else "") + (f", {pipeline}" if pipeline else "")
     exports = f", export: {export}" if export else ""
+    memory = "\nmemory:    {recompute: layer}" if recompute else ""
     return f"""version: 1
 name: test
 cluster:   {{ranks: {ranks}, device: cpu}}
@@ -21,7 +23,7 @@ roles:
   actor:   {{model: tiny, ranks: 0-{ranks - 1}, parallel: {{pp: {ranks}}}}}
 pipeline:  {{schedule: {schedule}{chunk}, microbatches: {microbatches}, microbatch: {samples} samples}}
 data:      {{text: corpus.txt, sequence: {sequence} tokens}}
-optimizer: {{kind: adamw, lr: 1.0e-3, clip: 1.0}}
+optimizer: {{kind: adamw, lr: 1.0e-3, clip: 1.0}}{memory}
 run:       {{steps: {steps}, seed: 7{exports}}}
 """
 

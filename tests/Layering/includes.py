@@ -17,11 +17,14 @@ INSIDE = [
     ("dialects/",           ["schedules/", *CONTRACTS]),
     # What judges a plan knows nothing of what made it.
     ("compiler/Verify/",    ["compiler/Diagnostics/", "dialects/", "schedules/", *CONTRACTS]),
+    # What runs leave behind is for the tools to read.
+    ("compiler/Driver/",    ["compiler/", "dialects/", "schedules/", *CONTRACTS, "runtime/CommandLine/", "runtime/Trace/"]),
     ("compiler/",           ["dialects/", "schedules/", *CONTRACTS, "runtime/CommandLine/"]),
     ("runtime/Base/",       []),
     # What both tools say about their command lines.
     ("runtime/CommandLine/", ["runtime/Base/"]),
     ("runtime/Plan/",       CONTRACTS),
+    ("runtime/Trace/",      CONTRACTS),
     ("runtime/ModelSpec/",  ["runtime/Base/", "kernels/DataType.h", "kernels/Workspace.h"]),
     ("runtime/",            ["kernels/"]),
     ("kernels/",            []),

@@ -41,13 +41,18 @@ class Includes(unittest.TestCase):
         self.allow("runtime/Exec/Executor.cpp", '#include "kernels/Kernels.h"')
 
     def test_compiler_knows_the_contracts_of_the_runtime_only(self):
-        self.refuse("compiler/Driver/Compile.cpp", '#include "runtime/Exec/Executor.h"', "compiler/ does not know it")
+        self.refuse("compiler/Driver/Compile.cpp", '#include "runtime/Exec/Executor.h"', "compiler/Driver/ does not know it")
         self.allow("compiler/Driver/Compile.cpp", '#include "runtime/Plan/Plan.h"')
 
     def test_command_lines_are_common_and_know_nothing(self):
         self.allow("compiler/Driver/Verbs.cpp", '#include "runtime/CommandLine/Arguments.h"')
         self.allow("runtime/Tools/vime-exec.cpp", '#include "runtime/CommandLine/Arguments.h"')
         self.refuse("runtime/CommandLine/ManPage.cpp", '#include "runtime/Plan/Plan.h"', "does not know it")
+
+    def test_only_the_verbs_know_flight_records(self):
+        self.allow("compiler/Driver/ExplainRecords.cpp", '#include "runtime/Trace/Diagnosis.h"')
+        self.refuse("compiler/Lowering/Clock.cpp", '#include "runtime/Trace/Diagnosis.h"', "compiler/ does not know it")
+        self.refuse("runtime/Trace/Diagnosis.cpp", '#include "runtime/Exec/Executor.h"', "runtime/Trace/ does not know it")
 
     def test_dialects_know_orders_and_contracts(self):
         self.refuse("dialects/Plan/PlanOps.cpp", '#include "compiler/Verify/C1.h"', "dialects/ does not know it")

@@ -77,11 +77,16 @@ struct Decoder {
 
   Tensor attention(const Tensor &h, const TorchBatch &batch, const std::string &name) const {
     const auto heads = [&](const char *projection, std::uint32_t count) {
-      return h.matmul(at(name + projection).t())
-          .view({-1, std::int64_t(count), std::int64_t(config.headWidth)})
-          .transpose(0, 1);
+      Tensor rows = h.matmul(at(name + projection).t());
+      if (config.family == ModelFamily::Qwen2)
+        rows = rows + parameters.at(name + projection + ".bias");
+      return rows.view({-1, std::int64_t(count), std::int64_t(config.headWidth)}).transpose(0, 1);
     };
-    const Tensor q = heads("q_proj", config.heads), k = heads("k_proj", config.kvHeads),
+    const auto normed = [&](const Tensor &rows, const char *ofHead) {
+      return config.family == ModelFamily::Qwen3 ? norm(rows, name + ofHead) : rows;
+    };
+    const Tensor q = normed(heads("q_proj", config.heads), "q_norm"),
+                 k = normed(heads("k_proj", config.kvHeads), "k_norm"),
                  v = heads("v_proj", config.kvHeads);
     std::vector<Tensor> segments;
     for (std::size_t segment = 0; segment + 1 < batch.offsets.size(); ++segment) {
@@ -110,7 +115,8 @@ struct Decoder {
       x = at("model.embed_tokens").index_select(0, fromIntegers(batch.tokens));
     for (std::uint32_t index = range.first; index < range.end; ++index)
       x = layer(x, batch, index);
-    return range.head ? norm(x, "model.norm").matmul(at("lm_head").t()) : x;
+    const char *const head = config.tiedHead ? "model.embed_tokens" : "lm_head";
+    return range.head ? norm(x, "model.norm").matmul(at(head).t()) : x;
   }
 };
 

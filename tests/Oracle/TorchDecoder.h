@@ -1,5 +1,5 @@
-// TorchDecoder: a Llama decoder in plain LibTorch operations under autograd, written without a look
-// at our stages.
+// TorchDecoder: a Llama, Qwen2 or Qwen3 decoder in plain LibTorch operations under autograd,
+// written without a look at our stages.
 //
 // The oracle of tests: values go in and come out as float64, arithmetic is done in the type of the
 // config. Only TorchDecoder.cpp knows LibTorch.

@@ -2,7 +2,8 @@
 
     python check_export.py EXPORT LOGITS        compares; exit code 1 when they differ
     python check_export.py EXPORT LOGITS --with PROGRAM
-                                                first runs `PROGRAM EXPORT LOGITS`, which writes both
+                                                first runs `PROGRAM EXPORT LOGITS`, which writes both;
+                                                with --family FAMILY that is its third argument
 
 EXPORT is a Hugging Face directory, LOGITS a safetensors file with `tokens` [rows, length] (int32) and `logits`
 [rows, length, vocab] (float32). Needs torch, transformers, safetensors.
@@ -23,9 +24,10 @@ def main():
     parser.add_argument("export")
     parser.add_argument("logits")
     parser.add_argument("--with", dest="program")
+    parser.add_argument("--family", default="llama")
     arguments = parser.parse_args()
     if arguments.program:
-        subprocess.run([arguments.program, arguments.export, arguments.logits], check=True)
+        subprocess.run([arguments.program, arguments.export, arguments.logits, arguments.family], check=True)
 
     expected = load_file(arguments.logits)
     model, info = AutoModelForCausalLM.from_pretrained(

@@ -82,6 +82,8 @@ private:
                     dice.any32(),
                     dice.real(),
                     dice.real(),
+                    dice.coin(),
+                    dice.coin(),
                     dice.real(),
                     dice.real(),
                     0};
@@ -110,6 +112,8 @@ private:
           {dice.word<Decision>(), {dice.any32() % 7, 7, 8 + dice.any32() % 9}});
     for (std::uint64_t count = dice.upTo(3); count > 0; --count)
       plan.conditions.push_back({dice.word<Decision>(), dice.word<Comparison>(), dice.any32()});
+    if (dice.coin())
+      plan.checkpoint = {dice.text(), dice.any64(), dice.any32()};
     plan.run = {dice.text(), dice.any64(), dice.any64(), dice.text()};
     plan.limits = {dice.real(), dice.any64()};
     plan.predictions = {dice.real(), dice.real(), dice.any32()};

@@ -16,6 +16,8 @@ plan.plan schedule "1f1b" compiler "0.1.0" {
   plan.data "corpus.txt" bytes 1000 hash_low 18446744073709551615 hash_high 2 sequence 128 samples 4 microbatches 2
   // CHECK-NEXT: plan.optimizer learning_rate 3.0e-04 beta1 0.9 beta2 0.999 epsilon 1.0e-08 weight_decay 0.01 clip 1.0
   plan.optimizer learning_rate 3.0e-04 beta1 0.9 beta2 0.999 epsilon 1.0e-08 weight_decay 0.01 clip 1.0
+  // CHECK-NEXT: plan.checkpoint "out/demo.ckpt" every 100 keep 3
+  plan.checkpoint "out/demo.ckpt" every 100 keep 3
   // CHECK-NEXT: plan.run "demo" steps 3 seed 0 export "out"
   plan.run "demo" steps 3 seed 0 export "out"
   // CHECK-NEXT: plan.limits transfer_seconds 600.0 memory_bytes 0
@@ -108,6 +110,12 @@ plan.plan schedule "1f1b" compiler "0.1.0" {
     plan.gather lane 5 time 1
     // CHECK-NEXT: plan.all_gather lane 5 time 2
     plan.all_gather lane 5 time 2
+    // CHECK-NEXT: plan.snapshot stage 0 lane 0 time 2 uses [0, 1, 2, 3]
+    plan.snapshot stage 0 lane 0 time 2 uses [0, 1, 2, 3]
+    // CHECK-NEXT: plan.checkpoint_shard stage 0 lane 2 time 2
+    plan.checkpoint_shard stage 0 lane 2 time 2
+    // CHECK-NEXT: plan.checkpoint_commit lane 2 time 3
+    plan.checkpoint_commit lane 2 time 3
     // CHECK-NEXT: plan.export_commit lane 1 time 3
     plan.export_commit lane 1 time 3
   // CHECK-NEXT: }

@@ -164,7 +164,7 @@ void foldMicrobatches(Plan &plan, std::uint32_t rank) {
   Program &program = plan.programs[rank];
   const std::uint32_t trips = plan.data.microbatches,
                       behind = program.loops[0].end - 3, // norm, all-gather, clip
-                      body = behind / 2 / trips;
+      body = behind / 2 / trips;
   std::vector<Action> actions;
   std::int64_t start = 0; // of the clock of what comes next
   for (const std::uint32_t first : {0u, behind / 2}) {

@@ -24,8 +24,10 @@ public:
     stats.assign(ranks.begin(), ranks.end());
   }
   void exported() override { ++exports; }
+  void saved(std::uint64_t steps) override { savedSteps.push_back(steps); }
   std::vector<StepRecord> records;
   std::vector<plan::RankStats> stats; // of the last step
+  std::vector<std::uint64_t> savedSteps;
   int exports = 0;
 };
 

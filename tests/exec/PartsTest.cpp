@@ -105,8 +105,10 @@ public:
     stats.assign(ranks.begin(), ranks.end());
   }
   void exported() override { ++exports; }
+  void saved(std::uint64_t steps) override { savedSteps.push_back(steps); }
   std::vector<StepRecord> steps;
   std::vector<plan::RankStats> stats;
+  std::vector<std::uint64_t> savedSteps;
   int exports = 0;
 };
 
@@ -116,10 +118,11 @@ TEST(RankReports, CrossAPipeInAnyPieces) {
   ASSERT_EQ(pipe(pieces), 0);
   ReportWriter writer(whole[1]);
   writer.connected();
-  const std::vector<plan::RankStats> stats = {{1, 2, 3, 4}, {5, 6, 7, 8}};
+  const std::vector<plan::RankStats> stats = {{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11, 12}};
   writer.stepFinished({.step = 41, .loss = 2.5, .tokens = 16}, stats);
+  writer.saved(42);
   writer.exported();
-  writer.ended(Status(StatusCode::Hang, "rank 1 did not come"));
+  writer.ended(Status(StatusCode::Hang, "rank 1 did not come"), /*own=*/true);
   close(whole[1]);
 
   Listener listener;
@@ -135,11 +138,13 @@ TEST(RankReports, CrossAPipeInAnyPieces) {
   EXPECT_EQ(listener.steps[0].step, 41u);
   EXPECT_EQ(listener.steps[0].loss, 2.5);
   ASSERT_EQ(listener.stats.size(), 2u);
-  EXPECT_EQ(listener.stats[1].exportedTensors, 8u);
+  EXPECT_EQ(listener.stats[1].exportedTensors, 10u);
+  EXPECT_EQ(listener.savedSteps, std::vector<std::uint64_t>{42});
   EXPECT_EQ(listener.exports, 1);
   ASSERT_TRUE(reader.hasEnded());
   EXPECT_EQ(reader.status().code(), StatusCode::Hang);
   EXPECT_EQ(reader.status().message(), "rank 1 did not come");
+  EXPECT_TRUE(reader.failedItself());
   close(whole[0]);
   close(pieces[0]);
 }

@@ -24,6 +24,7 @@ models:
     head_width: 16                      # derived from models.policy.hidden, models.policy.heads
     ffn: 172                            # given
     vocab: 256                          # given
+    tied: false                         # default
     dtype: float32                      # default
     rope_theta: 10000                   # default
     norm_epsilon: 1e-05                 # default
@@ -48,6 +49,8 @@ optimizer:
   epsilon: 1e-08                        # default
   weight_decay: 0.01                    # default
   clip: 1                               # default
+memory:
+  recompute: none                       # default
 run:
   steps: 200                            # given
   seed: 0                               # default

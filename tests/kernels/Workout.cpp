@@ -83,6 +83,13 @@ Bytes rmsNorm(Bench bench, std::int64_t tokens, std::int64_t width) {
   return together({&y, &r, &dx, &dw});
 }
 
+Bytes columnSums(Bench bench, std::int64_t tokens, std::int64_t width) {
+  const Tensor x = bench.matrix(tokens, width);
+  Tensor sums = bench.vector(width);
+  bench.kernels.columnSums(tokens, width, x.matrix(), /*accumulate=*/true, sums.data());
+  return together({&sums});
+}
+
 Bytes swiglu(Bench bench, std::int64_t tokens, std::int64_t ffn) {
   Tensor gateUp = bench.matrix(tokens, 2 * ffn, 5), ds = bench.matrix(tokens, ffn), s = ds;
   bench.kernels.swigluForward(tokens, ffn, gateUp.matrix(), s.matrix());
@@ -190,6 +197,8 @@ std::vector<Workout> workouts() {
           [=](Bench bench) { return linear(bench, size); });
   for (const std::int64_t width : {1, 5, 15, 16, 17, 20, 51, 64, 100, 259}) {
     addTo(all, named("rms norm", width), [=](Bench bench) { return rmsNorm(bench, 7, width); });
+    addTo(all, named("column sums", width),
+          [=](Bench bench) { return columnSums(bench, 7, width); });
     addTo(all, named("swiglu", width), [=](Bench bench) { return swiglu(bench, 7, width); });
     addTo(all, named("cross-entropy", width),
           [=](Bench bench) { return crossEntropy(bench, 9, width); });
@@ -206,9 +215,8 @@ std::vector<Workout> workouts() {
     for (const auto &offsets : segments) {
       addTo(all, named("rope", offsets.back(), width),
             [=](Bench bench) { return rope(bench, offsets, width); });
-      addTo(all, named("attention", offsets.back(), width), [=](Bench bench) {
-        return attend(bench, {2, 1, width}, offsets);
-      });
+      addTo(all, named("attention", offsets.back(), width),
+            [=](Bench bench) { return attend(bench, {2, 1, width}, offsets); });
     }
   return all;
 }

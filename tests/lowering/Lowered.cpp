@@ -26,6 +26,7 @@ Job jobOf(const JobShape &shape) {
   job.run.steps.value = 5;
   job.run.exportTo.value = shape.exportTo;
   job.actor.model.value = "tiny";
+  job.memory.recompute.value = shape.recomputesLayers ? "layer" : "none";
   Job::NamedModel model;
   model.name = "tiny";
   model.config = {.family = ModelFamily::Llama,
@@ -35,7 +36,8 @@ Job jobOf(const JobShape &shape) {
                   .kvHeads = 2,
                   .headWidth = 8,
                   .ffn = 24,
-                  .vocab = 256};
+                  .vocab = 256,
+                  .tiedHead = shape.tiedHead};
   job.models.push_back(model);
   return job;
 }

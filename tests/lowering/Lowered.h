@@ -12,6 +12,7 @@ struct JobShape {
   std::string schedule = "1f1b";
   std::uint32_t ranks = 2, microbatches = 3, chunks = 1, layers = 16;
   std::string exportTo = "";
+  bool tiedHead = false, recomputesLayers = false;
 };
 
 Job jobOf(const JobShape &shape);

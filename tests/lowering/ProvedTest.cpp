@@ -48,5 +48,42 @@ TEST(Proved, EveryOrderAtManySizes) {
   EXPECT_GT(plans, 100);
 }
 
+TEST(Proved, TiedHeadsAndRecomputedLayersOfEveryOrder) {
+  for (const Order &order : allOrders())
+    for (const std::uint32_t ranks : {1u, 2u, 4u})
+      expectProved({.schedule = std::string(order.name),
+                    .ranks = ranks,
+                    .microbatches = 4,
+                    .chunks = static_cast<std::uint32_t>(order.chunks.usual),
+                    .exportTo = "out",
+                    .tiedHead = true,
+                    .recomputesLayers = ranks != 2});
+}
+
+/// Bytes of all buffers of a kind on the rank of the first stage.
+std::uint64_t bytesOf(const plan::Plan &plan, plan::BufferKind kind) {
+  std::uint64_t bytes = 0;
+  for (const plan::Buffer &buffer : plan.layouts[0].buffers)
+    if (buffer.kind == kind)
+      bytes += buffer.extent();
+  return bytes;
+}
+
+TEST(Proved, RecomputedLayersLeaveTheArena) {
+  const JobShape kept{.schedule = "1f1b", .ranks = 4, .microbatches = 8};
+  JobShape again = kept;
+  again.recomputesLayers = true;
+  const plan::Plan before = lowered(kept), after = lowered(again);
+  // 4 microbatches alive; of each layer 16 tokens of (5 hidden + 2 ffn + heads + 2) words.
+  const std::uint64_t layer = 4 * 16 * (5 * 16 + 2 * 24 + 2 + 2), layers = 4, alive = 4;
+  using enum plan::BufferKind;
+  EXPECT_EQ(bytesOf(before, Stash) - bytesOf(after, Stash), alive * layers * layer);
+  const std::uint64_t workspace = bytesOf(after, Workspace) - bytesOf(before, Workspace);
+  EXPECT_GE(workspace, layer);
+  EXPECT_LT(workspace, 2 * layer);
+  EXPECT_EQ(before.layouts[0].arena[0] - after.layouts[0].arena[0],
+            alive * layers * layer - workspace);
+}
+
 } // namespace
 } // namespace vime

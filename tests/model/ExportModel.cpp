@@ -1,6 +1,9 @@
 // export_model: writes a small trained model as a Hugging Face directory, and logits that it gives.
 //
-//   export_model EXPORT LOGITS        for tests/Peers/check_export.py
+//   export_model EXPORT LOGITS llama|qwen2|qwen3        for tests/Peers/check_export.py
+//
+// The head of qwen2 is tied; tensors of all families are changed, so that each one counts.
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -24,8 +27,22 @@ Status writeLogits(ModelRun &run, std::uint32_t vocab, const std::string &path) 
   return writeSafeTensors(path, tensors);
 }
 
-Status exportModel(const std::string &directory, const std::string &logits) {
-  const ModelConfig config{.layers = 5,
+/// Families differ in what starts as zeros or ones: take other values.
+void changeVectors(ModelRun &run) {
+  for (ModelRun::Part &part : run.parts)
+    for (const TensorSpec &tensor : part.spec.tensors)
+      if (tensor.shape.size() == 1)
+        for (std::uint64_t index = 0; index < tensor.elements(); ++index)
+          static_cast<float *>(part.weights.data())[tensor.offset + index] +=
+              0.3f * std::sin(float(index * index % 101));
+}
+
+Status exportModel(const std::string &directory, const std::string &logits,
+                   const std::string &family) {
+  const ModelConfig config{.family = family == "qwen2"   ? ModelFamily::Qwen2
+                                     : family == "qwen3" ? ModelFamily::Qwen3
+                                                         : ModelFamily::Llama,
+                           .layers = 5,
                            .hidden = 48,
                            .heads = 6,
                            .kvHeads = 2,
@@ -33,12 +50,14 @@ Status exportModel(const std::string &directory, const std::string &logits) {
                            .ffn = 58,
                            .vocab = 75,
                            .ropeTheta = 20000,
-                           .normEpsilon = 2e-5};
+                           .normEpsilon = 2e-5,
+                           .tiedHead = family == "qwen2"};
   ModelRun run(config, 3, {kRows * kLength, kRows, kLength}, *nativeKernels(config.type), 7);
   // A few steps, so that norms are not ones and logits not all alike.
   const std::vector<Batch> batches{randomBatch({kLength, kLength}, config.vocab, 1)};
   for (int step = 0; step < 30; ++step)
     run.step(batches, ModelRun::Backward::Combined);
+  changeVectors(run);
 
   std::vector<StageSpec> specs;
   for (const ModelRun::Part &part : run.parts) {
@@ -57,11 +76,11 @@ Status exportModel(const std::string &directory, const std::string &logits) {
 } // namespace vime
 
 int main(int count, char **arguments) {
-  if (count != 3) {
-    std::fprintf(stderr, "usage: export_model EXPORT LOGITS\n");
+  if (count != 4) {
+    std::fprintf(stderr, "usage: export_model EXPORT LOGITS llama|qwen2|qwen3\n");
     return 2;
   }
-  const vime::Status status = vime::exportModel(arguments[1], arguments[2]);
+  const vime::Status status = vime::exportModel(arguments[1], arguments[2], arguments[3]);
   if (!status.ok())
     std::fprintf(stderr, "export_model: %s\n", status.message().c_str());
   return status.exitCode();

@@ -11,6 +11,7 @@
 #include "kernels/Native.h"
 #include "runtime/Model/ExportTarget.h"
 #include "runtime/Model/HuggingFace.h"
+#include "runtime/Model/HuggingFaceFiles.h"
 #include "runtime/Model/SafeTensors.h"
 #include "tests/model/ModelRun.h"
 #include "tests/model/TemporaryDirectory.h"
@@ -106,13 +107,54 @@ TEST_F(Config, FieldsHaveTheDefaultsOfTransformers) {
             9);
 }
 
+TEST_F(Config, OfQwen) {
+  const char *const kSizes = R"("num_hidden_layers":2,"hidden_size":8,"num_attention_heads":2,
+      "intermediate_size":12,"vocab_size":20})";
+  const auto qwen2 = read(std::string(R"({"model_type":"qwen2","tie_word_embeddings":true,
+      "use_sliding_window":false,"sliding_window":32,"attention_bias":true,)") +
+                          kSizes);
+  ASSERT_TRUE(qwen2.ok()) << qwen2.status().message();
+  EXPECT_EQ(qwen2->family, ModelFamily::Qwen2);
+  EXPECT_TRUE(qwen2->tiedHead);
+  EXPECT_EQ(qwen2->headWidth, 4u);
+  const auto qwen3 =
+      read(std::string(R"({"model_type":"qwen3","layer_types":["full_attention"],)") + kSizes);
+  ASSERT_TRUE(qwen3.ok()) << qwen3.status().message();
+  EXPECT_EQ(qwen3->family, ModelFamily::Qwen3);
+  EXPECT_FALSE(qwen3->tiedHead);
+  EXPECT_EQ(qwen3->headWidth, 128u); // whatever the hidden size
+}
+
+TEST_F(Config, WhatIsWrittenIsRead) {
+  for (const ModelFamily family : {ModelFamily::Llama, ModelFamily::Qwen2, ModelFamily::Qwen3})
+    for (const bool tied : {false, true}) {
+      const ModelConfig config{.family = family,
+                               .layers = 3,
+                               .hidden = 10,
+                               .heads = 4,
+                               .kvHeads = 2,
+                               .headWidth = 6,
+                               .ffn = 7,
+                               .vocab = 300,
+                               .ropeTheta = 1e6,
+                               .normEpsilon = 1e-6,
+                               .tiedHead = tied};
+      const auto again = read(huggingFaceConfigText(config, 64));
+      ASSERT_TRUE(again.ok()) << again.status().message();
+      EXPECT_EQ(*again, config);
+    }
+}
+
 TEST_F(Config, WhatIsNotComputedIsRefused) {
   const std::pair<std::string, const char *> kConfigs[] = {
       {"[]", "no JSON object"},
       {"{}", "no `model_type`"},
-      {R"({"model_type":"qwen2"})", "`model_type` is \"qwen2\": only `llama`"},
+      {R"({"model_type":"mistral"})", "`model_type` is \"mistral\": only `llama`, `qwen2`"},
       {R"({"model_type":"llama"})", "no `num_hidden_layers`"},
-      {with(R"("tie_word_embeddings":true,)"), "tied embeddings are not computed yet"},
+      {with(R"("tie_word_embeddings":1,)"), "`tie_word_embeddings` is 1, not true or false"},
+      {with(R"("use_sliding_window":true,)"), "only full attention is computed"},
+      {with(R"("layer_types":["full_attention","sliding_attention"],)"),
+       "`layer_types` has \"sliding_attention\": only full attention"},
       {with(R"("rope_scaling":{"type":"linear","factor":2},)"), "`rope_scaling` is set"},
       {with(R"("rope_parameters":{"rope_type":"llama3"},)"), "`rope_type` is \"llama3\""},
       {with(R"("attention_bias":true,)"), "`attention_bias` is true: biases"},

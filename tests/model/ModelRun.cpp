@@ -46,7 +46,8 @@ ModelRun::ModelRun(const ModelConfig &config, std::uint32_t stages, MicrobatchCa
     if (!stage.ok())
       std::abort();
     parts.push_back({spec, std::move(*stage), GuardedRegion(spec.weightBytes),
-                     GuardedRegion(spec.weightBytes), GuardedRegion(2 * spec.weightBytes),
+                     GuardedRegion(spec.gradientBytes), GuardedRegion(spec.momentBytes),
+                     GuardedRegion(spec.range.head ? spec.tiedGradientBytes : 0),
                      GuardedRegion(spec.forwardWorkspace), GuardedRegion(spec.backwardWorkspace),
                      GuardedRegion(spec.backwardInputWorkspace),
                      GuardedRegion(spec.backwardWeightWorkspace)});
@@ -83,7 +84,8 @@ double ModelRun::forward(const Batch &batch, std::size_t slot) {
                          .weights = part.weights.data(),
                          .stash = kept.stash.data(),
                          .output = part.spec.range.head ? nullptr : kept.output.data(),
-                         .workspace = part.forwardSpace.data()});
+                         .workspace = part.forwardSpace.data(),
+                         .tiedWeights = tiedWeights()});
   }
   double loss = 0;
   parts.back().stage->loss(
@@ -103,20 +105,25 @@ void ModelRun::backward(const Batch &batch, bool overwrite, Backward kind, std::
     poison({&kept.weightStash, &kept.inputGradient, &part.backwardSpace, &part.inputSpace,
             &part.weightSpace});
     if (overwrite)
-      poison({&part.gradients});
+      poison({&part.gradients, &part.tiedGradients});
     if (kind == Backward::Combined) {
       part.stage->backward(batch.segments(), overwrite,
                            {above, input, weights, kept.stash.data(), part.gradients.data(), below,
-                            part.backwardSpace.data()});
+                            part.backwardSpace.data(), tiedWeights(), tiedGradients()});
       continue;
     }
     part.stage->backwardInput(batch.segments(),
                               {above, input, weights, kept.stash.data(), kept.weightStash.data(),
-                               below, part.inputSpace.data()});
+                               below, part.inputSpace.data(), tiedWeights()});
     part.stage->backwardWeight(batch.segments(), overwrite,
                                {above, input, weights, kept.stash.data(), kept.weightStash.data(),
-                                part.gradients.data(), part.weightSpace.data()});
+                                part.gradients.data(), part.weightSpace.data(), tiedGradients()});
   }
+}
+
+void ModelRun::addTiedGradients() {
+  if (config.tiedHead)
+    addTied(kernels, parts[0].spec, tiedGradients(), parts[0].gradients.data());
 }
 
 void ModelRun::poison(std::initializer_list<GuardedRegion *> regions) const {
@@ -133,6 +140,7 @@ double ModelRun::step(std::span<const Batch> batches, Backward kind) {
   }
   for (std::size_t slot = 0; slot < batches.size(); ++slot)
     backward(batches[slot], slot == 0, kind, slot);
+  addTiedGradients();
   update(labels);
   return loss / labels;
 }
@@ -144,6 +152,7 @@ double ModelRun::pairedStep(std::span<const Batch> batches) {
     labels += labelsOf(batch);
     backward(batch, &batch == &batches.front(), Backward::Combined);
   }
+  addTiedGradients();
   update(labels);
   return loss / labels;
 }
@@ -177,7 +186,8 @@ std::vector<double> ModelRun::logits(const Batch &batch) {
                                          .weights = last.weights.data(),
                                          .stash = slots[0].back().stash.data(),
                                          .output = nullptr,
-                                         .workspace = last.forwardSpace.data()});
+                                         .workspace = last.forwardSpace.data(),
+                                         .tiedWeights = tiedWeights()});
   const StageRegions regions = stageRegions(config, last.spec.range, caps);
   const auto *start = static_cast<const std::byte *>(slots[0].back().stash.data()) + regions.logits;
   std::vector<double> values(batch.tokens.size() * config.vocab);
@@ -208,8 +218,8 @@ ModelRun::Tensors ModelRun::gradients() const { return unfused(&Part::gradients)
 bool ModelRun::fencesIntact() const {
   for (const Part &part : parts)
     for (const GuardedRegion *region :
-         {&part.weights, &part.gradients, &part.moments, &part.forwardSpace, &part.backwardSpace,
-          &part.inputSpace, &part.weightSpace})
+         {&part.weights, &part.gradients, &part.moments, &part.tiedGradients, &part.forwardSpace,
+          &part.backwardSpace, &part.inputSpace, &part.weightSpace})
       if (!region->fencesIntact())
         return false;
   for (const std::vector<Kept> &slot : slots)

@@ -41,6 +41,8 @@ public:
   /// Forward through all stages and the loss; gradients of the logits lie in the last stash.
   double forward(const Batch &batch, std::size_t slot = 0);
   void backward(const Batch &batch, bool overwrite, Backward kind, std::size_t slot = 0);
+  /// Once behind the last backward of a step, where the head is tied.
+  void addTiedGradients();
   /// All forwards, then all backwards, then clip at 1 and AdamW; the mean loss.
   double step(std::span<const Batch> batches, Backward kind);
   /// The same with each backward right behind its forward, in the memory of one microbatch.
@@ -56,7 +58,7 @@ public:
   struct Part {
     StageSpec spec;
     std::unique_ptr<Stage> stage;
-    GuardedRegion weights, gradients, moments;
+    GuardedRegion weights, gradients, moments, tiedGradients;
     GuardedRegion forwardSpace, backwardSpace, inputSpace, weightSpace;
   };
   /// What one microbatch of one stage keeps.
@@ -70,6 +72,9 @@ public:
 
 private:
   std::vector<Kept> makeSlot() const;
+  /// What the head of a tied model computes with: the embedding, which is first in the weights.
+  const void *tiedWeights() const { return config.tiedHead ? parts[0].weights.data() : nullptr; }
+  void *tiedGradients() { return config.tiedHead ? parts.back().tiedGradients.data() : nullptr; }
   const void *inputOf(const Batch &batch, std::size_t stage, std::size_t slot) const;
   void poison(std::initializer_list<GuardedRegion *> regions) const;
   /// Scales by 1 / labels, clips at 1, updates.

@@ -109,6 +109,71 @@ layers.1.down [ 10 7 ] at 896
   EXPECT_EQ(spec.weightBytes, 8u * (896 + 72));
 }
 
+TEST(ModelSpec, FamiliesAddTensorsToALayer) {
+  const auto namesOf = [](ModelFamily family) {
+    ModelConfig config = kModel;
+    config.family = family;
+    std::string names;
+    for (const TensorSpec &tensor : stageSpec(config, splitLayers(config, 8)[1], kCaps).tensors) {
+      names += tensor.name.substr(std::string("layers.1").size());
+      for (const SourceTensor &source : tensor.sources)
+        if (tensor.name.find("bias") != std::string::npos ||
+            source.name.find("_norm.") != source.name.npos)
+          names += " " + source.name.substr(std::string("model.layers.1").size());
+    }
+    return names;
+  };
+  EXPECT_EQ(namesOf(ModelFamily::Qwen2),
+            ".norm1.qkv.qkv_bias .self_attn.q_proj.bias .self_attn.k_proj.bias "
+            ".self_attn.v_proj.bias.o.norm2.gate_up.down");
+  EXPECT_EQ(namesOf(ModelFamily::Qwen3),
+            ".norm1.qkv.q_norm .self_attn.q_norm.weight.k_norm .self_attn.k_norm.weight"
+            ".o.norm2.gate_up.down");
+}
+
+TEST(ModelSpec, NormsOfHeadsKeepWhatTheyTake) {
+  ModelConfig config = kModel;
+  const StageSpec plain = stageSpec(config, splitLayers(config, 4)[1], kCaps);
+  config.family = ModelFamily::Qwen3;
+  const StageSpec normed = stageSpec(config, splitLayers(config, 4)[1], kCaps);
+  const std::uint64_t t = 512, n = 2, q = 256, k = 256, heads = 16, w = 32;
+  EXPECT_EQ(normed.stashBytes - plain.stashBytes, 4 * t * n * (q + k + heads));
+  EXPECT_EQ(normed.weightStashBytes - plain.weightStashBytes, 4 * n * 2 * w);
+}
+
+TEST(ModelSpec, ATiedMatrixBelongsToTheEmbedding) {
+  ModelConfig config = kModel;
+  config.tiedHead = true;
+  const auto stages = splitLayers(config, 4);
+  const std::uint64_t matrix = 4 * 256 * 256;
+  for (std::uint32_t stage = 0; stage < 4; ++stage) {
+    const StageSpec spec = stageSpec(config, stages[stage], kCaps);
+    EXPECT_EQ(spec.tensors.front().name == "embedding", stage == 0);
+    EXPECT_NE(spec.tensors.back().name, "head");
+    EXPECT_EQ(spec.tiedWeightBytes, stage == 0 || stage == 3 ? matrix : 0);
+    EXPECT_EQ(spec.tiedGradientBytes, stage == 0 || stage == 3 ? matrix : 0);
+  }
+}
+
+TEST(ModelSpec, RecomputedLayersKeepTheirInputsAlone) {
+  ModelConfig config = kModel;
+  const auto stages = splitLayers(config, 2);
+  const std::uint64_t t = 512, h = 256, f = 688, v = 256, n = 4;
+  const std::uint64_t layer = 4 * t * (5 * h + 2 * f + 8 + 2); // all but its input
+  for (std::uint32_t stage = 0; stage < 2; ++stage) {
+    config.recomputesLayers = false;
+    const StageSpec kept = stageSpec(config, stages[stage], kCaps);
+    config.recomputesLayers = true;
+    const StageSpec again = stageSpec(config, stages[stage], kCaps);
+    const std::uint64_t head = stage == 1;
+    EXPECT_EQ(again.stashBytes, 4 * t * (n * h + head * (1 + v)));
+    EXPECT_EQ(kept.stashBytes - again.stashBytes, n * layer);
+    EXPECT_EQ(again.forwardWorkspace - kept.forwardWorkspace, layer);
+    EXPECT_EQ(again.weightStashBytes - kept.weightStashBytes, n * layer);
+    EXPECT_GE(again.backwardWorkspace - kept.backwardWorkspace, layer);
+  }
+}
+
 TEST(ModelSpec, EarlierStagesGetOneLayerMore) {
   ModelConfig config = kModel;
   config.layers = 7;

@@ -53,7 +53,7 @@ TEST_F(SafeTensors, WhatIsWrittenComesBack) {
 TEST_F(SafeTensors, AFileThatCannotBeWrittenLeavesNothing) {
   const Status status = writeSafeTensors(directory.path("missing/file"), {});
   EXPECT_EQ(status.code(), StatusCode::File);
-  EXPECT_THAT(status.message(), HasSubstr("cannot create"));
+  EXPECT_THAT(status.message(), HasSubstr("cannot write"));
 }
 
 TEST_F(SafeTensors, DamagedFilesAreRefused) {

@@ -2,6 +2,8 @@
 // allocation.
 #include <cmath>
 #include <cstdlib>
+#include <string>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -14,17 +16,31 @@ namespace {
 
 using Backward = ModelRun::Backward;
 
+/// What a stage may be asked for besides a type.
+struct Variant {
+  const char *name;
+  ModelFamily family = ModelFamily::Llama;
+  bool tiedHead = false, recomputesLayers = false;
+};
+constexpr Variant kVariants[] = {{"llama"},
+                                 {"qwen2_tied", ModelFamily::Qwen2, true},
+                                 {"qwen3_recomputed", ModelFamily::Qwen3, false, true},
+                                 {"llama_tied_recomputed", ModelFamily::Llama, true, true}};
+
 /// Grouped queries, a head width that is not hidden / heads, and no size that is a multiple of a
 /// vector.
-ModelConfig oddConfig(DataType type) {
-  return {.type = type,
+ModelConfig oddConfig(DataType type, const Variant &variant) {
+  return {.family = variant.family,
+          .type = type,
           .layers = 4,
           .hidden = 37,
           .heads = 6,
           .kvHeads = 2,
           .headWidth = 10,
           .ffn = 51,
-          .vocab = 43};
+          .vocab = 43,
+          .tiedHead = variant.tiedHead,
+          .recomputesLayers = variant.recomputesLayers};
 }
 constexpr MicrobatchCaps kCaps{.tokens = 40, .segments = 4, .segmentTokens = 17};
 
@@ -39,10 +55,11 @@ std::vector<Batch> oddBatches(std::uint32_t vocab) {
 
 std::uint64_t allocations() { return allocationsSoFar().value(); }
 
-class StageTest : public testing::TestWithParam<DataType> {
+class StageTest : public testing::TestWithParam<std::tuple<DataType, Variant>> {
 protected:
-  const Kernels &kernels = *nativeKernels(GetParam());
-  const ModelConfig config = oddConfig(GetParam());
+  const DataType type = std::get<0>(GetParam());
+  const Kernels &kernels = *nativeKernels(type);
+  const ModelConfig config = oddConfig(type, std::get<1>(GetParam()));
   const std::vector<Batch> batches = oddBatches(config.vocab);
 
   struct Outcome {
@@ -51,7 +68,11 @@ protected:
     bool operator==(const Outcome &) const = default;
   };
   Outcome train(std::uint32_t stages, Backward kind, MicrobatchCaps caps = kCaps) const {
-    ModelRun run(config, stages, caps, kernels, 7);
+    return train(config, stages, kind, caps);
+  }
+  Outcome train(const ModelConfig &model, std::uint32_t stages, Backward kind,
+                MicrobatchCaps caps = kCaps) const {
+    ModelRun run(model, stages, caps, kernels, 7);
     Outcome outcome;
     for (int step = 0; step < 3; ++step)
       outcome.losses.push_back(run.step(batches, kind));
@@ -71,6 +92,13 @@ TEST_P(StageTest, LossesAreNumbersAndFall) {
 TEST_P(StageTest, SplitBackwardHasTheBitsOfTheCombinedOne) {
   for (std::uint32_t stages : {1, 2, 4})
     EXPECT_TRUE(train(stages, Backward::Combined) == train(stages, Backward::Split)) << stages;
+}
+
+TEST_P(StageTest, LayersThatRunAgainHaveTheBitsOfThoseThatAreKept) {
+  ModelConfig other = config;
+  other.recomputesLayers = !config.recomputesLayers;
+  for (Backward kind : {Backward::Combined, Backward::Split})
+    EXPECT_TRUE(train(other, 2, kind) == train(2, kind));
 }
 
 TEST_P(StageTest, MicrobatchesInFlightDoNotTouchEachOther) {
@@ -157,8 +185,8 @@ TEST_P(StageTest, UpdatesAllocateNothing) {
 }
 
 TEST_P(StageTest, BothBuildsHaveTheSameBits) {
-  const Kernels *narrow = nativeKernelsFor(Isa::Avx2, GetParam());
-  const Kernels *wide = nativeKernelsFor(Isa::Avx512, GetParam());
+  const Kernels *narrow = nativeKernelsFor(Isa::Avx2, type);
+  const Kernels *wide = nativeKernelsFor(Isa::Avx512, type);
   if (!narrow || !wide)
     GTEST_SKIP() << "this machine runs only one build";
   ModelRun first(config, 2, kCaps, *narrow, 7), second(config, 2, kCaps, *wide, 7);
@@ -167,8 +195,13 @@ TEST_P(StageTest, BothBuildsHaveTheSameBits) {
   EXPECT_EQ(first.weights(), second.weights());
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, StageTest, testing::Values(DataType::Float32, DataType::Float64),
-                         [](const auto &info) { return nameOf(info.param); });
+INSTANTIATE_TEST_SUITE_P(Types, StageTest,
+                         testing::Combine(testing::Values(DataType::Float32, DataType::Float64),
+                                          testing::ValuesIn(kVariants)),
+                         [](const auto &info) {
+                           return std::string(nameOf(std::get<0>(info.param))) + "_" +
+                                  std::get<1>(info.param).name;
+                         });
 
 } // namespace
 } // namespace vime

@@ -116,10 +116,7 @@ TEST(OutOfRange, Common) {
        [](Plan &p) { p.mesh.data = 2; }},
       {"2 programs are bound to 3 ranks", [](Plan &p) { p.mesh.pipeline = 3; }},
       {"rank 1 has layout 2 of 2", [](Plan &p) { p.layoutOf[1] = 2; }},
-      {"program 1 belongs to no rank",
-       [](Plan &p) {
-         p.programOf = {0, 0};
-       }},
+      {"program 1 belongs to no rank", [](Plan &p) { p.programOf = {0, 0}; }},
       {"program 1 has stage 2 of model 0, which does not exist",
        [](Plan &p) { p.programs[1].stages[0].stage = 2; }},
       {"program 0 has stage 0 of model 1, which does not exist",
@@ -135,17 +132,11 @@ TEST(OutOfRange, Common) {
       {"messages of group `norm` depend on a microbatch",
        [](Plan &p) { p.groups[2].message.perToken = 1; }},
       {"connect round 0 cannot connect ranks 0 and 2",
-       [](Plan &p) {
-         p.connect[0].pairs[0] = {0, 2};
-       }},
+       [](Plan &p) { p.connect[0].pairs[0] = {0, 2}; }},
       {"connect round 0 cannot connect ranks 1 and 1",
-       [](Plan &p) {
-         p.connect[0].pairs[0] = {1, 1};
-       }},
+       [](Plan &p) { p.connect[0].pairs[0] = {1, 1}; }},
       {"connect round 0 cannot connect ranks 0 and 1",
-       [](Plan &p) {
-         p.connect[0].pairs.push_back({0, 1});
-       }},
+       [](Plan &p) { p.connect[0].pairs.push_back({0, 1}); }},
       {"origin 0 is of no action", [](Plan &p) { p.origins[0].opcode = 0; }},
       {"the plan's job is not UTF-8 text", [](Plan &p) { p.job = "caf\xe9"; }},
   });
@@ -155,7 +146,7 @@ TEST(OutOfRange, ModelAndSettings) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   expectSentences({
       {"family or type of model 0 is unknown",
-       [](Plan &p) { p.models[0].config.family = ModelFamily(3); }},
+       [](Plan &p) { p.models[0].config.family = ModelFamily(5); }},
       {"model 0 has a vocabulary of 255, the bytes of its text are 256",
        [](Plan &p) {
          p.models[0].config = {.layers = 2,
@@ -185,6 +176,14 @@ TEST(OutOfRange, ModelAndSettings) {
       {"a prediction is out of range", [=](Plan &p) { p.predictions.bubble = nan; }},
       {"the name of the run, its export, its schedule or the compiler is not legible",
        [](Plan &p) { p.run.exportTo = std::string("a\0b", 3); }},
+      {"the directory of the checkpoints has no legible name",
+       [](Plan &p) { p.checkpoint = {"a\xff", 1, 0}; }},
+      {"checkpoints every 0 steps, the newest 0 of them, in `out`",
+       [](Plan &p) { p.checkpoint = {"out", 0, 0}; }},
+      {"checkpoints every 5 steps, the newest 0 of them, in ``",
+       [](Plan &p) { p.checkpoint = {"", 5, 0}; }},
+      {"checkpoints every 0 steps, the newest 2 of them, in ``",
+       [](Plan &p) { p.checkpoint = {"", 0, 2}; }},
       {"the text file has no legible name",
        [](Plan &p) { p.data.text = "\xed\xa0\x80"; }}, // a surrogate
   });
@@ -342,7 +341,7 @@ TEST(OutOfRange, Layouts) {
   EXPECT_EQ(sentence([](Buffer &b) { b.bytes = ~0ull; }), input + "has slots that overlap");
   EXPECT_EQ(sentence([](Buffer &b) { b.tier = Tier::Host; }), input + "reaches beyond its arena");
   EXPECT_EQ(sentence([](Buffer &b) { b.tier = Tier(2); }), input + "is of an unknown kind or tier");
-  EXPECT_EQ(sentence([](Buffer &b) { b.kind = BufferKind(20); }),
+  EXPECT_EQ(sentence([](Buffer &b) { b.kind = BufferKind(99); }),
             "rank 1: buffer 11 (? of stage 1) is of an unknown kind or tier");
   EXPECT_EQ(
       sentence([](Buffer &b) { b.stage = 1; }),

@@ -42,7 +42,9 @@ std::string contentOf(const std::string &path) {
 
 TEST_F(PlanFile, ComesBackAsItWas) {
   for (const char *exportTo : {"", "model"}) {
-    const Plan plan = smallPlan({.exportTo = exportTo});
+    Plan plan = smallPlan({.exportTo = exportTo});
+    if (*exportTo)
+      plan.checkpoint = {"out/small.ckpt", 100, 3};
     ASSERT_TRUE(checkPlan(plan).ok()) << checkPlan(plan).message();
     ASSERT_TRUE(writePlan(plan, path()).ok());
     const StatusOr<Plan> back = readPlan(path());
@@ -111,6 +113,7 @@ TEST(PlanBytes, IdSeesEverythingElse) {
   };
   EXPECT_TRUE(changed([](Plan &p) { p.job += " "; }));
   EXPECT_TRUE(changed([](Plan &p) { p.run.seed = 8; }));
+  EXPECT_TRUE(changed([](Plan &p) { p.checkpoint.keep = 1; }));
   EXPECT_TRUE(changed([](Plan &p) { p.programs[1].actions[3].time += 1; }));
   EXPECT_TRUE(
       changed([](Plan &p) { std::swap(p.programs[0].operands[3], p.programs[0].operands[4]); }));

@@ -211,10 +211,11 @@ Rank rankZero(const SmallPlanOptions &options) {
     report
   };
   constexpr auto before = [](std::uint32_t action) { return ProgramBuilder::On{action, true}; };
-  const std::vector<std::uint32_t> forward = {header, segments, tokens,   weights,
-                                              stash,  output,   workspace};
-  const std::vector<std::uint32_t> backward = {header, segments,  outputGradient, tokens,   weights,
-                                               stash,  gradients, kNoBuffer,      workspace};
+  const std::vector<std::uint32_t> forward = {header, segments, tokens,    weights,
+                                              stash,  output,   workspace, kNoBuffer};
+  const std::vector<std::uint32_t> backward = {header,    segments,  outputGradient, tokens,
+                                               weights,   stash,     gradients,      kNoBuffer,
+                                               workspace, kNoBuffer, kNoBuffer};
   ProgramBuilder program(lanes);
   program.add(Opcode::Initialize, compute, 0, {weights, moments});
   program.beginLoop(options.steps);
@@ -322,11 +323,12 @@ Rank rankOne(const SmallPlanOptions &options) {
     stats_
   };
   constexpr auto before = [](std::uint32_t action) { return ProgramBuilder::On{action, true}; };
-  const std::vector<std::uint32_t> forward = {header, segments,  input,    weights,
-                                              stash,  kNoBuffer, workspace};
+  const std::vector<std::uint32_t> forward = {header, segments,  input,     weights,
+                                              stash,  kNoBuffer, workspace, kNoBuffer};
   const std::vector<std::uint32_t> loss = {header, segments, labels, stash, losses};
-  const std::vector<std::uint32_t> backward = {header, segments,  kNoBuffer,     input,    weights,
-                                               stash,  gradients, inputGradient, workspace};
+  const std::vector<std::uint32_t> backward = {header,    segments,  kNoBuffer, input,
+                                               weights,   stash,     gradients, inputGradient,
+                                               workspace, kNoBuffer, kNoBuffer};
   ProgramBuilder program(lanes);
   program.add(Opcode::Initialize, compute, 0, {weights, moments});
   program.beginLoop(options.steps);

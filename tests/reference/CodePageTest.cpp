@@ -12,7 +12,7 @@
 namespace vime {
 namespace {
 
-// A folder with what the examples name: a text, a short one and a checkpoint.
+// A folder with what the examples name: a text, a short one, a checkpoint and tables of orders.
 class JobExamples : public testing::Test {
 protected:
   void SetUp() override {
@@ -20,6 +20,9 @@ protected:
     std::filesystem::create_directories(folder / "checkpoint");
     write("corpus.txt", std::string(1 << 20, 'a'));
     write("short.txt", "a text of a few words");
+    std::filesystem::create_directories(folder / "orders");
+    write("orders/mine.csv", "0F0,0B0\n1F0,1B0\n2F0,2B0\n3F0,3B0\n");
+    write("orders/typo.csv", "0F0,0B0\n1F0,1B0\n2F0,2BO\n3F0,3B0\n");
     write("checkpoint/config.json", R"({"model_type": "llama", "hidden_size": 64,
       "intermediate_size": 172, "num_hidden_layers": 8, "num_attention_heads": 4,
       "num_key_value_heads": 2, "vocab_size": 256, "rms_norm_eps": 1e-6,

@@ -108,10 +108,16 @@ std::string problemOf(const json &schema, const json &value, const std::string &
                                                "description",
                                                "properties",
                                                "minLength",
+                                               "anyOf",
                                                "additionalProperties"};
   for (const auto &[key, said] : schema.items())
     if (!kKnown.contains(key))
       return path + ": unknown keyword " + key;
+  for (const json &choice : schema.value("anyOf", json::array()))
+    if (problemOf(choice, value, path).empty())
+      return "";
+  if (schema.contains("anyOf"))
+    return path + ": none of the choices";
   std::string problem = schema.contains("type") ? typeProblem(schema["type"], value) : "";
   if (problem.empty() && schema.contains("enum") &&
       std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())

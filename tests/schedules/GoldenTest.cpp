@@ -23,9 +23,9 @@ std::string zeroBubbleFile(const std::string &name) {
 
 // Of the schedule that PyTorch calls so; null where it is none of ours.
 const Order *ours(const std::string &theirs) {
-  for (const auto &[name, order] : {std::pair("GPipe", "gpipe"), std::pair("1F1B", "1f1b"),
-                                    std::pair("Interleaved1F1B", "interleaved"),
-                                    std::pair("ZBVZeroBubble", "zb-v")})
+  for (const auto &[name, order] :
+       {std::pair("GPipe", "gpipe"), std::pair("1F1B", "1f1b"),
+        std::pair("Interleaved1F1B", "interleaved"), std::pair("ZBVZeroBubble", "zb-v")})
     if (theirs == name)
       return findOrder(order);
   return nullptr;

@@ -24,8 +24,7 @@ std::string verdict(std::string_view name, ScheduleShape shape) {
 }
 
 TEST(Registry, Names) {
-  const std::vector<std::string_view> known{"gpipe", "1f1b", "interleaved", "zb-h1",
-                                            "zb-v"};
+  const std::vector<std::string_view> known{"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v"};
   EXPECT_THAT(orderNames(), IsSupersetOf(known));
   EXPECT_EQ(findOrder("1f1b")->name, "1f1b");
   EXPECT_EQ(findOrder("1F1B"), nullptr);

@@ -89,9 +89,26 @@ TEST(Table, RefusesWhatIsNoAction) {
   EXPECT_EQ(complaint("0F0\n2XX0"), "2:1: `2XX0` is no action");
   EXPECT_EQ(complaint("0F0,1WAIT_SEND_F0"),
             "1:5: `1WAIT_SEND_F0` waits for a send, which plans do by themselves");
-  for (const char *cell : {"0F", "F0", "0", "F", "0f0", "-1F0", "0F-1", "+0F0", "0F0 0F1", "0,F0",
-                           "\"0F0\"", "0F0.0", "F0.0", "99999999999F0", "0F99999999999", "0RECV_0",
-                           "0UNSHARD0", "0REDUCE_GRAD1", "0SEND_F", "0BI0",
+  for (const char *cell : {"0F",
+                           "F0",
+                           "0",
+                           "F",
+                           "0f0",
+                           "-1F0",
+                           "0F-1",
+                           "+0F0",
+                           "0F0 0F1",
+                           "0,F0",
+                           "\"0F0\"",
+                           "0F0.0",
+                           "F0.0",
+                           "99999999999F0",
+                           "0F99999999999",
+                           "0RECV_0",
+                           "0UNSHARD0",
+                           "0REDUCE_GRAD1",
+                           "0SEND_F",
+                           "0BI0",
                            "\xef\xbb\xbf"
                            "0F0"})
     EXPECT_NE(complaint(cell).find(" is no action"), std::string::npos)

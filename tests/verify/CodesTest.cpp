@@ -55,6 +55,7 @@ const Case kCases[] = {
     {"S0103",
      [](Plan &plan) {
        replaceMeasure(plan, "backward, stage 0, microbatch 0", Opcode::BackwardInput);
+       at(plan, 0, "backward_input, stage 0, microbatch 0").operandCount = 10;
      }},
     {"S0104",
      [](Plan &plan) {

@@ -265,7 +265,8 @@ private:
       hash =
           mix(hash, ranges[index].reads && !isShared(signature, index) ? hashOf(rank, ranges[index])
                                                                        : index);
-    if (opcode == Opcode::Report || opcode == Opcode::ExportShard || opcode == Opcode::ExportCommit)
+    if (opcode == Opcode::Report || opcode == Opcode::ExportShard || opcode == Opcode::ExportCommit ||
+        opcode == Opcode::CheckpointShard || opcode == Opcode::CheckpointCommit)
       outcome.reports.push_back(mix(hash, rank.rank));
     for (std::size_t index = 0; index < ranges.size(); ++index) {
       const bool garbage = signature.operands[index].name == "workspace"; // nobody may read it
@@ -278,7 +279,8 @@ private:
                         ? range.end
                         : range.begin + part;
       }
-      const Word old = opcode == Opcode::ExportShard ? wordAt(rank, range, range.begin) : 0;
+      const bool adds = opcode == Opcode::ExportShard || opcode == Opcode::CheckpointShard;
+      const Word old = adds ? wordAt(rank, range, range.begin) : 0;
       if (range.writes)
         fill(rank, range, garbage ? random() : old + 2 * mix(hash, index));
     }

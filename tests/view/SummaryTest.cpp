@@ -14,7 +14,7 @@ TEST(Summary, SmallPlan) {
   const std::string_view proved[] = {"S1", "C1", "C2"};
   EXPECT_EQ("\n" + planSummary(smallPlan({.exportTo = "model"}), proved), R"(
 job       small
-plan      281582907479663fb8a686185511eaae
+plan      14f840645ff7904b5a18e250dcab555a
 model     null, 2 layers, in 2 stages
 schedule  1f1b on 2 ranks, 2 microbatches of 8 tokens
 run       3 steps, then export to model

@@ -32,7 +32,7 @@ data text "text.txt" text_bytes 4096 text_hash 00000000000000020000000000000001 
 optimizer learning_rate 0.001 beta1 0.9 beta2 0.999 epsilon 1e-08 weight_decay 0.01 clip 1 warmup 0 decay constant floor 0
 limits transfer_seconds 600 memory_bytes 0
 predictions step_units 9 bubble 0.3333333333333333 peak_live 2
-model 0 family null type float32 layers 2 hidden 8 heads 0 kv_heads 0 head_width 0 ffn 0 vocab 0 rope_theta 10000 norm_epsilon 1e-05 forward_seconds 0 backward_input_seconds 0 backward_weight_seconds 0 checkpoint ""
+model 0 family null type float32 layers 2 hidden 8 heads 0 kv_heads 0 head_width 0 ffn 0 vocab 0 rope_theta 10000 norm_epsilon 1e-05 tied_head 0 recomputes_layers 0 forward_seconds 0 backward_input_seconds 0 backward_weight_seconds 0 checkpoint ""
 part 0 of model 0 layers 0 to 1 embedding
 part 1 of model 0 layers 1 to 2 head
 group 0 name "step" flow control operation broadcast axes pp root 0 type byte fixed 56 per_token 0
@@ -69,11 +69,11 @@ action 1 broadcast lane 5 time 2 flags signalled waits 0:1 operands 2 data 0 # b
 action 2 broadcast lane 6 time 3 flags signalled waits 0:1 operands 3 data 1 # broadcast `segments`
 action 3 receive lane 4 time 4 microbatch 0 flags signalled waits 0:7 operands 4 destination 2 # receive data from rank 0, labels
 action 4 receive lane 3 time 6 microbatch 0 flags signalled waits 0:9 operands 5 destination 11 # receive forward from rank 0, stage 1, microbatch 0
-action 5 forward lane 0 time 7 stage 0 microbatch 0 waits 5:1 6:1 3:1 operands 6 header 0 segments 1 input 11 weights 8 stash 13 output - workspace 14 # forward, stage 1, microbatch 0
-action 6 loss lane 0 time 8 stage 0 microbatch 0 waits 4:1 2:1 operands 13 header 0 segments 1 labels 2 stash 13 losses 3 # loss, stage 1, microbatch 0
-action 7 receive lane 3 time 9 microbatch 1 flags signalled waits 0:8 operands 18 destination 11 # receive forward from rank 0, stage 1, microbatch 1
-action 8 backward lane 0 time 10 stage 0 microbatch 0 immediate 1 flags signalled waits 1:2 operands 19 header 0 segments 1 output_gradient - input 11 weights 8 stash 13 gradients 9 input_gradient 12 workspace 14 # backward, stage 1, microbatch 0
-action 9 send lane 1 time 11 microbatch 0 flags signalled waits 0:1 operands 28 source 12 # send backward to rank 0, stage 1, microbatch 0
+action 5 forward lane 0 time 7 stage 0 microbatch 0 waits 5:1 6:1 3:1 operands 6 header 0 segments 1 input 11 weights 8 stash 13 output - workspace 14 tied_weights - # forward, stage 1, microbatch 0
+action 6 loss lane 0 time 8 stage 0 microbatch 0 waits 4:1 2:1 operands 14 header 0 segments 1 labels 2 stash 13 losses 3 # loss, stage 1, microbatch 0
+action 7 receive lane 3 time 9 microbatch 1 flags signalled waits 0:8 operands 19 destination 11 # receive forward from rank 0, stage 1, microbatch 1
+action 8 backward lane 0 time 10 stage 0 microbatch 0 immediate 1 flags signalled waits 1:2 operands 20 header 0 segments 1 output_gradient - input 11 weights 8 stash 13 gradients 9 input_gradient 12 workspace 14 tied_weights - tied_gradients - # backward, stage 1, microbatch 0
+action 9 send lane 1 time 11 microbatch 0 flags signalled waits 0:1 operands 31 source 12 # send backward to rank 0, stage 1, microbatch 0
 )");
 }
 
@@ -111,7 +111,7 @@ TEST(PlanText, WhatNoActionUsesIsThereToo) {
   plan.programs[0].lanes[0].slots = 9;
   plan.programs[0].actions[1].waits = {Wait{}, Wait::on(2, 5)};
   const std::string text = planText(plan);
-  EXPECT_NE(text.find("\npool 67 3\n"), text.npos);
+  EXPECT_NE(text.find("\npool 73 3\n"), text.npos);
   EXPECT_NE(text.find("\nlane 0 compute slots 9 # compute lane\n"), text.npos);
   EXPECT_NE(text.find(" waits - 2:5 "), text.npos);
 }

@@ -25,9 +25,12 @@ bool overwrites(const Instruction &instruction) {
 Status forward(RankState &state, const Instruction &instruction) {
   std::byte *const *at = instruction.operands;
   stageOf(state, instruction)
-      .forward(
-          segmentsOf(state, instruction),
-          {.input = at[2], .weights = at[3], .stash = at[4], .output = at[5], .workspace = at[6]});
+      .forward(segmentsOf(state, instruction), {.input = at[2],
+                                                .weights = at[3],
+                                                .stash = at[4],
+                                                .output = at[5],
+                                                .workspace = at[6],
+                                                .tiedWeights = at[7]});
   return Status();
 }
 
@@ -51,7 +54,9 @@ Status backward(RankState &state, const Instruction &instruction) {
                  .stash = at[5],
                  .gradients = at[6],
                  .inputGradient = at[7],
-                 .workspace = at[8]});
+                 .workspace = at[8],
+                 .tiedWeights = at[9],
+                 .tiedGradients = at[10]});
   return Status();
 }
 
@@ -64,7 +69,8 @@ Status backwardInput(RankState &state, const Instruction &instruction) {
                                                       .stash = at[5],
                                                       .weightStash = at[6],
                                                       .inputGradient = at[7],
-                                                      .workspace = at[8]});
+                                                      .workspace = at[8],
+                                                      .tiedWeights = at[9]});
   return Status();
 }
 
@@ -78,7 +84,8 @@ Status backwardWeight(RankState &state, const Instruction &instruction) {
                        .stash = at[5],
                        .weightStash = at[6],
                        .gradients = at[7],
-                       .workspace = at[8]});
+                       .workspace = at[8],
+                       .tiedGradients = at[9]});
   return Status();
 }
 

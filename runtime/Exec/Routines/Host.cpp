@@ -18,6 +18,11 @@ Value *slotAs(const RankState &state, const Instruction &instruction, std::uint3
                                    buffer.stride * (microbatch % buffer.count));
 }
 
+bool savesBehind(const plan::Plan &plan, std::uint64_t steps) {
+  const std::uint64_t every = plan.checkpoint.every;
+  return every != 0 && (steps % every == 0 || steps == plan.run.steps);
+}
+
 /// Of all ranks together.
 std::uint64_t tensorsOf(const plan::Plan &plan) {
   const plan::Model &model = plan.models.front();
@@ -36,7 +41,8 @@ Status decide(RankState &state, const Instruction &instruction) {
   header.step = state.coordinator->nextStep();
   header.microbatches = data.microbatches;
   header.updates = header.step;
-  header.evaluate = header.save = header.stop = 0;
+  header.evaluate = header.stop = 0;
+  header.save = savesBehind(state.plan, header.step + 1);
   header.learningRate = state.plan.optimizer.learningRate;
   header.denominator = 0;
   for (std::uint32_t microbatch = 0; microbatch < data.microbatches; ++microbatch) {

@@ -22,6 +22,7 @@ Status allGather(RankState &state, const Instruction &instruction);
 
 // Update.cpp: parameters, once per step.
 Status initialize(RankState &state, const Instruction &instruction);
+Status addTied(RankState &state, const Instruction &instruction);
 Status scaleGradients(RankState &state, const Instruction &instruction);
 Status squareNorm(RankState &state, const Instruction &instruction);
 Status clip(RankState &state, const Instruction &instruction);
@@ -33,6 +34,11 @@ Status load(RankState &state, const Instruction &instruction);
 Status report(RankState &state, const Instruction &instruction);
 Status exportShard(RankState &state, const Instruction &instruction);
 Status exportCommit(RankState &state, const Instruction &instruction);
+
+// Checkpoint.cpp: a run saves itself.
+Status snapshot(RankState &state, const Instruction &instruction);
+Status checkpointShard(RankState &state, const Instruction &instruction);
+Status checkpointCommit(RankState &state, const Instruction &instruction);
 
 // Control.cpp
 Status copy(RankState &state, const Instruction &instruction);

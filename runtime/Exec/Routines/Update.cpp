@@ -25,11 +25,19 @@ const plan::StepHeader &headerAt(const std::byte *address) {
 Status initialize(RankState &state, const Instruction &instruction) {
   const RankStage &stage = stageOf(state, instruction);
   std::byte *weights = instruction.operands[0];
+  if (state.model->resume)
+    return state.model->resume->load(stage.config, stage.spec, {weights, instruction.operands[1]});
   vime::initialize(*state.model->kernels, stage.spec, state.plan.run.seed, weights,
                    instruction.operands[1]);
   if (state.model->checkpoint.empty())
     return Status();
   return loadStage(state.model->checkpoint, stage.config, stage.spec, weights);
+}
+
+Status addTied(RankState &state, const Instruction &instruction) {
+  vime::addTied(*state.model->kernels, stageOf(state, instruction).spec, instruction.operands[0],
+                instruction.operands[1]);
+  return Status();
 }
 
 Status scaleGradients(RankState &state, const Instruction &instruction) {

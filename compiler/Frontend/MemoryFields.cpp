@@ -1,0 +1,31 @@
+// The rows of `memory`: what is kept, and what is computed again instead.
+#include "compiler/Frontend/Bindings.h"
+#include "compiler/Frontend/FieldRows.h"
+
+namespace vime {
+
+std::vector<FieldSpec> memoryRows() {
+  constexpr std::string_view kTiers = "moving state to host memory and disk";
+  return {
+      {.path = "memory", .phase = "memory", .sentence = "what is kept, and what is computed again"},
+      {.path = "memory.recompute",
+       .type = FieldType::Word,
+       .fallback = "none",
+       .words = {"none", "layer"},
+       .laterWords = {"full", "selective", "attention"},
+       .aliases = "recompute-granularity gradient-checkpointing",
+       .phase = "memory",
+       .sentence =
+           "layer: a forward keeps the input of each layer alone, and its backward runs the "
+           "layer once more",
+       .binding = IN_JOB(memory.recompute)},
+      {.path = "memory.parameters", .later = kTiers},
+      {.path = "memory.gradients", .later = kTiers},
+      {.path = "memory.optimizer", .later = kTiers},
+      {.path = "memory.activations", .later = kTiers},
+      {.path = "memory.prefetch", .later = kTiers},
+      {.path = "memory.tiling", .later = "products in tiles"},
+  };
+}
+
+} // namespace vime

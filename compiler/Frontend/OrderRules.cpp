@@ -1,0 +1,189 @@
+// checkPipeline: J over the schedule: its numbers, its table, the layers and the ranks of its
+// stages.
+#include <numeric>
+
+#include "compiler/Frontend/Draft.h"
+#include "compiler/Frontend/Rules.h"
+#include "schedules/Placement.h"
+#include "schedules/Registry.h"
+
+namespace vime {
+
+namespace {
+
+bool hasTable(const Draft &draft) {
+  return draft.isKnown("pipeline.schedule") && namesTable(draft.job.pipeline.schedule.value);
+}
+
+void checkStages(Draft &draft) {
+  const Job &job = draft.job;
+  const Job::NamedModel *model = draft.model(job.actor.model.value);
+  if (!model || hasTable(draft) ||
+      !draft.areKnown(
+          {"roles.actor.parallel.pp", "pipeline.chunks", "models." + model->name + ".layers"}))
+    return;
+  const std::uint64_t ranks = job.actor.pipeline.value, chunks = job.pipeline.chunks.value,
+                      stages = ranks * chunks, layers = model->config.layers;
+  if (stages <= layers)
+    return;
+  const SourceSpan layersAt = draft.origin("models." + model->name + ".layers").span;
+  std::string help = "use at least " + counted(stages, "layer");
+  if (chunks > 1 && layers >= ranks)
+    help += ", or at most " + counted(layers / ranks, "chunk");
+  if (layers >= chunks)
+    help += ", or at most " + counted(layers / chunks, "rank");
+  draft
+      .error(JobCode::TooManyStages,
+             counted(stages, "stage") + " cannot share " + counted(layers, "layer"),
+             chunks > 1 ? job.pipeline.chunks.span : job.actor.pipeline.span,
+             counted(ranks, "rank") + " of " + counted(chunks, "stage"))
+      .note("the model has " + counted(layers, "layer"), layersAt)
+      .withHelp(help);
+}
+
+void checkOrder(Draft &draft) {
+  const Job &job = draft.job;
+  if (!draft.areKnown({"pipeline.schedule", "roles.actor.parallel.pp", "pipeline.microbatches",
+                       "pipeline.chunks"}))
+    return;
+  const Order *order = findOrder(job.pipeline.schedule.value);
+  const ScheduleShape shape{.ranks = static_cast<int>(job.actor.pipeline.value),
+                            .microbatches = static_cast<int>(job.pipeline.microbatches.value),
+                            .chunks = static_cast<int>(job.pipeline.chunks.value)};
+  const auto problem = order ? check(*order, shape) : std::nullopt;
+  if (!problem)
+    return;
+  const SourceSpan &at = problem->number == "ranks"    ? job.actor.pipeline.span
+                         : problem->number == "chunks" ? job.pipeline.chunks.span
+                                                       : job.pipeline.microbatches.span;
+  Finding &finding =
+      draft.error(JobCode::OrderRefuses, problem->message, at).withHelp(problem->help);
+  if (!(job.pipeline.schedule.span == at))
+    finding.note("the schedule is chosen here", job.pipeline.schedule.span);
+}
+
+// The table is for so many ranks and microbatches; what the job states besides must agree.
+void checkTable(Draft &draft) {
+  const Job &job = draft.job;
+  if (!draft.table)
+    return;
+  const auto differs = [&](const std::string &path, std::uint64_t inJob, std::uint64_t inTable,
+                           std::string_view noun, const SourceSpan &at, bool isNeeded) {
+    if (!draft.isKnown(path) || inJob == inTable)
+      return;
+    draft
+        .error(JobCode::OrderDiffers,
+               "the table is for " + counted(inTable, noun) + ", the job has " + text(inJob), at)
+        .note("the table is named here", job.pipeline.schedule.span)
+        .withHelp("write `" + text(inTable) + (isNeeded ? "`" : "` or leave it out"));
+  };
+  const Schedule order = draft.table->schedule();
+  std::uint64_t chunks = 0;
+  for (int rank = 0; rank < static_cast<int>(order.rows.size()); ++rank)
+    chunks = std::max<std::uint64_t>(chunks, stagesOf(order.placement, rank).size());
+  differs("roles.actor.parallel.pp", job.actor.pipeline.value, order.rows.size(), "rank",
+          job.actor.pipeline.span, /*isNeeded=*/true);
+  differs("pipeline.microbatches", job.pipeline.microbatches.value,
+          static_cast<std::uint64_t>(draft.table->microbatches()), "microbatch",
+          job.pipeline.microbatches.span, /*isNeeded=*/false);
+  differs("pipeline.chunks", job.pipeline.chunks.value, chunks, "chunk", job.pipeline.chunks.span,
+          /*isNeeded=*/false);
+  const Job::NamedModel *model = draft.model(job.actor.model.value);
+  if (model && draft.isKnown("models." + model->name + ".layers") &&
+      order.placement.size() > model->config.layers)
+    draft
+        .error(JobCode::TooManyStages,
+               counted(order.placement.size(), "stage") + " cannot share " +
+                   counted(model->config.layers, "layer"),
+               job.pipeline.schedule.span, "the stages of this table")
+        .note("the model has " + counted(model->config.layers, "layer"),
+              draft.origin("models." + model->name + ".layers").span);
+}
+
+// A hash that nothing is compared with would be read and dropped.
+void checkHash(Draft &draft) {
+  const auto &hash = draft.job.pipeline.scheduleHash;
+  if (draft.isKnown("pipeline.schedule") && !hasTable(draft) && !hash.value.empty())
+    draft.error(JobCode::UnusedValue,
+                "`pipeline.schedule_hash` has no use: " + code(draft.job.pipeline.schedule.value) +
+                    " is read from no file",
+                hash.span);
+}
+
+/// Stages of the schedule, if they are known.
+std::optional<std::uint64_t> stagesOf(const Draft &draft) {
+  if (draft.table)
+    return static_cast<std::uint64_t>(draft.table->stages());
+  if (hasTable(draft) || !draft.areKnown({"roles.actor.parallel.pp", "pipeline.chunks"}))
+    return std::nullopt;
+  return std::uint64_t{draft.job.actor.pipeline.value} * draft.job.pipeline.chunks.value;
+}
+
+bool hasLength(Draft &draft, const Field<std::vector<std::uint64_t>> &list, JobCode code,
+               std::string_view what) {
+  const std::optional<std::uint64_t> stages = stagesOf(draft);
+  if (!stages || list.value.size() == *stages)
+    return true;
+  draft
+      .error(code,
+             "the schedule has " + counted(*stages, "stage") + ", " + std::string(what) + " " +
+                 text(list.value.size()),
+             list.span)
+      .note("the schedule is chosen here", draft.job.pipeline.schedule.span);
+  return false;
+}
+
+void checkLayout(Draft &draft) {
+  const auto &layout = draft.job.pipeline.layout;
+  const Job::NamedModel *model = draft.model(draft.job.actor.model.value);
+  if (layout.value.empty() || !hasLength(draft, layout, JobCode::Layout, "the layout says") ||
+      !model || !draft.isKnown("models." + model->name + ".layers"))
+    return;
+  const std::uint64_t sum =
+      std::accumulate(layout.value.begin(), layout.value.end(), std::uint64_t{0});
+  if (sum != model->config.layers)
+    draft
+        .error(JobCode::Layout,
+               "the stages have " + counted(sum, "layer") + ", the model has " +
+                   text(model->config.layers),
+               layout.span)
+        .note("the model has " + counted(model->config.layers, "layer"),
+              draft.origin("models." + model->name + ".layers").span);
+}
+
+void checkPlacement(Draft &draft) {
+  const Job &job = draft.job;
+  const auto &placement = job.pipeline.placement;
+  if (placement.value.empty() ||
+      !hasLength(draft, placement, JobCode::Placement, "the placement says") ||
+      !draft.areKnown({"pipeline.schedule", "roles.actor.parallel.pp", "pipeline.microbatches",
+                       "pipeline.chunks"}))
+    return;
+  const Order *order = findOrder(job.pipeline.schedule.value);
+  const ScheduleShape shape{.ranks = static_cast<int>(job.actor.pipeline.value),
+                            .microbatches = 1,
+                            .chunks = static_cast<int>(job.pipeline.chunks.value)};
+  if (!draft.table && (!order || check(*order, shape)))
+    return;
+  const auto moved = movedTo(draft.table ? draft.table->schedule() : order->build(shape),
+                             Placement(placement.value.begin(), placement.value.end()));
+  if (const auto *why = std::get_if<std::string>(&moved))
+    draft.error(JobCode::Placement, *why, placement.span)
+        .note("the schedule is chosen here", job.pipeline.schedule.span)
+        .withHelp(
+            "a placement gives the ranks of a schedule other numbers; stages that share a rank "
+            "stay together");
+}
+
+} // namespace
+
+void checkPipeline(Draft &draft) {
+  checkStages(draft);
+  checkOrder(draft);
+  checkTable(draft);
+  checkHash(draft);
+  checkLayout(draft);
+  checkPlacement(draft);
+}
+
+} // namespace vime

@@ -1,0 +1,39 @@
+#include "compiler/Lowering/SaveRun.h"
+
+#include "compiler/Lowering/RankBuffers.h"
+
+namespace vime {
+
+using plan::Opcode;
+
+namespace {
+
+template <typename Visit> void forEachStage(const StagesOfRanks &stages, Visit visit) {
+  for (std::uint32_t rank = 0; rank < stages.size(); ++rank)
+    for (std::uint32_t chunk = 0; chunk < stages[rank].size(); ++chunk)
+      visit(rank, chunk);
+}
+
+} // namespace
+
+void saveBehindStep(ProgramWriter &programs, const StagesOfRanks &stages,
+                    std::uint32_t coordinator) {
+  // Of the step before: ahead of this one's shards, which it must not wait for on its lane.
+  programs.local(coordinator, Opcode::CheckpointCommit);
+  forEachStage(stages, [&](std::uint32_t rank, std::uint32_t chunk) {
+    programs.local(rank, Opcode::Snapshot, chunk);
+  });
+  forEachStage(stages, [&](std::uint32_t rank, std::uint32_t chunk) {
+    programs.local(rank, Opcode::CheckpointShard, chunk);
+  });
+}
+
+void nameLastCheckpoint(ProgramWriter &programs, const StagesOfRanks &stages,
+                        std::uint32_t coordinator) {
+  for (std::uint32_t rank = 0; rank < stages.size(); ++rank)
+    programs.local(rank, Opcode::Measure);
+  programs.collective(Opcode::Gather, kStatsGroup);
+  programs.local(coordinator, Opcode::CheckpointCommit);
+}
+
+} // namespace vime

@@ -1,0 +1,26 @@
+// SaveRun: the actions by which a run saves itself.
+//
+// Behind a step each stage is copied as it is (`snapshot`), and the copy written to the disk
+// (`checkpoint_shard`, on the io lane) while the next step computes. What is on the disk the ranks
+// say with the counters that they send each step anyway, so that at the end of the next step the
+// coordinator can give the checkpoint its name (`checkpoint_commit`). Nobody waits for the disk
+// unless it takes longer than a step.
+#pragma once
+
+#include <vector>
+
+#include "compiler/Lowering/ProgramWriter.h"
+
+namespace vime {
+
+/// By rank: its stages.
+using StagesOfRanks = std::vector<std::vector<plan::LocalStage>>;
+
+/// At the end of a step, behind the gathering of the counters.
+void saveBehindStep(ProgramWriter &programs, const StagesOfRanks &stages, std::uint32_t coordinator);
+
+/// Behind the last step: the last checkpoint has no next step that would name it.
+void nameLastCheckpoint(ProgramWriter &programs, const StagesOfRanks &stages,
+                        std::uint32_t coordinator);
+
+} // namespace vime

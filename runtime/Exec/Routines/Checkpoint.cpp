@@ -1,0 +1,96 @@
+// A run saves itself: a copy between two steps, files while the next step runs, a name when all of
+// them are there.
+#include <cstring>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "runtime/Checkpoint/CheckpointShard.h"
+#include "runtime/Checkpoint/Commit.h"
+#include "runtime/Exec/Coordinator.h"
+#include "runtime/Exec/RankModel.h"
+#include "runtime/Exec/RankState.h"
+#include "runtime/Exec/Routines/Routines.h"
+#include "runtime/Plan/Snapshot.h"
+
+namespace vime::routines {
+namespace {
+
+const plan::Model &modelOf(const RankState &state) { return state.plan.models.front(); }
+
+std::vector<StageSpec> allStages(const plan::Plan &plan) {
+  const plan::Model &model = plan.models.front();
+  std::vector<StageSpec> specs;
+  for (const StageRange &range : model.stages)
+    specs.push_back(stageSpec(model.config, range, capsOf(plan.data)));
+  return specs;
+}
+
+} // namespace
+
+Status snapshot(RankState &state, const Instruction &instruction) {
+  const StageSpec &spec = state.model->stages[instruction.stage].spec;
+  const auto &header = *reinterpret_cast<const plan::StepHeader *>(instruction.operands[0]);
+  if (header.save == 0)
+    return Status();
+  std::byte *const to = instruction.operands[3];
+  *reinterpret_cast<plan::SnapshotHead *>(to) = {.steps = header.step + 1,
+                                                 .updates = header.updates + 1};
+  std::memcpy(to + plan::weightsInSnapshot(), instruction.operands[1], spec.weightBytes);
+  std::memcpy(to + plan::momentsInSnapshot(spec), instruction.operands[2], 2 * spec.weightBytes);
+  return Status();
+}
+
+Status checkpointShard(RankState &state, const Instruction &instruction) {
+  const RankStage &stage = state.model->stages[instruction.stage];
+  const std::byte *const from = instruction.operands[0];
+  const auto &head = *reinterpret_cast<const plan::SnapshotHead *>(from);
+  std::uint64_t &written = state.saving.written[instruction.stage];
+  if (head.steps == written)
+    return Status(); // nothing new
+  const ShardPlace place{.directory = state.model->checkpointTo,
+                         .steps = head.steps,
+                         .stage = stage.index,
+                         .stages = static_cast<std::uint32_t>(modelOf(state).stages.size())};
+  if (Status status = writeShard(
+          place, stage.config, stage.spec,
+          {from + plan::weightsInSnapshot(), from + plan::momentsInSnapshot(stage.spec)});
+      !status.ok())
+    return status;
+  auto &stats = *reinterpret_cast<plan::RankStats *>(instruction.operands[1]);
+  stats.savedStages = stats.savedSteps == head.steps ? stats.savedStages + 1 : 1;
+  stats.savedSteps = written = head.steps;
+  state.saving.updates = head.updates;
+  return Status();
+}
+
+Status checkpointCommit(RankState &state, const Instruction &instruction) {
+  const std::span<const plan::RankStats> ranks{
+      reinterpret_cast<const plan::RankStats *>(instruction.operands[0]), state.plan.mesh.ranks()};
+  const std::uint64_t steps = ranks.front().savedSteps;
+  if (steps == state.saving.committed)
+    return Status(); // nothing new
+  const std::uint64_t stages =
+      std::accumulate(ranks.begin(), ranks.end(), std::uint64_t(0),
+                      [steps](std::uint64_t sum, const plan::RankStats &rank) {
+                        return sum + (rank.savedSteps == steps ? rank.savedStages : 0);
+                      });
+  if (stages != modelOf(state).stages.size())
+    return Status(StatusCode::Internal, fmt::format("the ranks wrote {} shards of {}", stages,
+                                                    modelOf(state).stages.size()));
+  RunProgress progress = state.coordinator->progressBehind(steps);
+  progress.updates = state.saving.updates;
+  const std::string &directory = state.model->checkpointTo;
+  if (Status status = commitCheckpoint({.directory = directory,
+                                        .progress = progress,
+                                        .plan = state.saving.plan,
+                                        .identity = identityOf(state.plan)},
+                                       modelOf(state).config, allStages(state.plan));
+      !status.ok())
+    return status;
+  state.saving.committed = steps;
+  state.coordinator->observer().saved(steps);
+  return pruneCheckpoints(directory, steps, state.plan.checkpoint.keep);
+}
+
+} // namespace vime::routines

@@ -1,0 +1,25 @@
+#include "runtime/Exec/RunRoutine.h"
+
+#include <exception>
+#include <new>
+
+#include <fmt/format.h>
+
+namespace vime {
+
+Status runRoutine(RankState &state, const Instruction &instruction, bool &threw) {
+  try {
+    return instruction.routine(state, instruction);
+  } catch (const std::bad_alloc &) {
+    threw = true;
+    return Status(StatusCode::RankFailed, "no memory is left");
+  } catch (const std::exception &error) {
+    threw = true;
+    return Status(StatusCode::RankFailed, fmt::format("an exception: {}", error.what()));
+  } catch (...) {
+    threw = true;
+    return Status(StatusCode::RankFailed, "an exception that says nothing");
+  }
+}
+
+} // namespace vime

@@ -1,0 +1,56 @@
+// Watchdog: a thread that shows that its process is alive, and notices a rank that does not go on.
+//
+//   Watchdog watchdog({&recorder}, limit, [](std::uint32_t rank, const Status &status) { … });
+//
+// Waits for peers end by the transport's own limit. What nothing else ends is an action that does
+// not return: a task without end, a disk that does not answer. After `limit` the watchdog says so,
+// once a rank, from its own thread; it cannot end the action.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "runtime/Base/Status.h"
+#include "runtime/Plan/Plan.h"
+#include "runtime/Trace/FlightRecorder.h"
+
+namespace vime {
+
+class Watchdog {
+public:
+  using OnStuck = std::function<void(std::uint32_t rank, const Status &status)>;
+
+  /// Throws std::system_error when there is no room for a thread.
+  Watchdog(const plan::Plan &plan, std::vector<flight::FlightRecorder *> recorders,
+           std::chrono::nanoseconds limit, OnStuck onStuck);
+  ~Watchdog();
+  Watchdog(const Watchdog &) = delete;
+
+private:
+  struct Watched {
+    flight::FlightRecorder *recorder;
+    std::uint64_t moves = 0; // counts all that it did
+    std::int64_t since = 0;  // that count
+    bool told = false;
+  };
+  void run();
+  void look(Watched &watched);
+  bool waitsForPeer(const flight::FlightRecorder &recorder) const;
+  Status describe(const flight::FlightRecorder &recorder) const;
+
+  const plan::Plan &plan;
+  const std::chrono::nanoseconds limit;
+  const OnStuck onStuck;
+  std::vector<Watched> watched;
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool over = false;
+  std::thread thread;
+};
+
+} // namespace vime
