@@ -80,12 +80,20 @@ Json typeOf(const FieldSpec &field) {
   }
 }
 
+// Whether another field of the section may name a file that says this one.
+bool mayBeInAFile(const FieldSpec &field) {
+  for (const FieldSpec &other : fieldTable())
+    if (sectionOf(other.path) == sectionOf(field.path) && !other.fileEnding.empty())
+      return &other != &field;
+  return false;
+}
+
 // A value that cannot be derived: without it there is no job.
 bool isRequired(const FieldSpec &field) {
   if (field.isLater() || field.optional || !field.fallback.empty() || !field.derivedFrom.empty())
     return false;
   if (field.type != FieldType::Section)
-    return field.family.empty() && sectionOf(field.path) != "models.*";
+    return field.family.empty() && sectionOf(field.path) != "models.*" && !mayBeInAFile(field);
   for (const FieldSpec &other : fieldTable())
     if (sectionOf(other.path) == field.path && isRequired(other))
       return true;

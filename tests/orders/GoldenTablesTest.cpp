@@ -26,6 +26,7 @@ class Counter final : public RunObserver {
 public:
   void stepFinished(const StepRecord &, std::span<const plan::RankStats>) override { ++steps; }
   void exported() override {}
+  void saved(std::uint64_t) override {}
   int steps = 0;
 };
 

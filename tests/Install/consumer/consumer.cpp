@@ -12,6 +12,7 @@ struct Counter final : vime::RunObserver {
     ++steps;
   }
   void exported() override {}
+  void saved(std::uint64_t) override {}
   int steps = 0;
 };
 
