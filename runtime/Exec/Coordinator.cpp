@@ -1,6 +1,5 @@
 #include "runtime/Exec/Coordinator.h"
 
-#include <cassert>
 #include <mutex>
 #include <utility>
 
@@ -40,14 +39,8 @@ Coordinator::Coordinator(TextDataset dataset, std::uint64_t samplesOfStep, RunOb
       watcher(std::make_unique<OneAtATime>(observer)) {}
 
 std::uint64_t Coordinator::nextStep() {
-  before = now;
   now.samples += samplesOfStep;
   return now.steps++;
-}
-
-RunProgress Coordinator::progressBehind(std::uint64_t steps) const {
-  assert(steps == now.steps || steps == before.steps);
-  return steps == now.steps ? now : before;
 }
 
 StatusOr<Coordinator> Coordinator::open(const plan::Plan &plan, const std::string &base,

@@ -21,13 +21,13 @@ public:
                                     RunObserver &observer);
 
   /// Before the first step: the run goes on from there.
-  void resume(const RunProgress &from) { now = before = from; }
+  void resume(const RunProgress &from) { now = from; }
 
   /// The step that begins; counted as done from here on. By `decide`.
   std::uint64_t nextStep();
-  /// How far the run was with that many steps done: with the latest, or the one before it. By
-  /// `checkpoint_commit`, while the step after the saved one has been decided at most.
-  RunProgress progressBehind(std::uint64_t steps) const;
+  /// How far the run is when the step that was begun last is done. By `snapshot`, which stands
+  /// behind all that this step decided and before the next one is handed to its lane.
+  const RunProgress &progress() const { return now; }
 
   const TextDataset &text() const { return dataset; }
   /// Host and io lanes may both have something to tell.
@@ -39,7 +39,7 @@ private:
   TextDataset dataset;
   std::uint64_t samplesOfStep;
   std::unique_ptr<RunObserver> watcher;
-  RunProgress now, before;
+  RunProgress now;
 };
 
 } // namespace vime

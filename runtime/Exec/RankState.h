@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/Checkpoint/Manifest.h"
 #include "runtime/Plan/Plan.h"
 #include "runtime/Plan/StepHeader.h"
 #include "runtime/Trace/FlightRecorder.h"
@@ -34,7 +35,9 @@ struct Counters {
 struct Saving {
   std::string plan;            // id
   std::uint64_t committed = 0; // steps done in the latest checkpoint of this run; 0: none
-  std::uint64_t updates = 0;   // of the optimizer, in this rank's latest shard
+  /// Of the latest snapshot: the dispatcher's, until the io lane has taken it over. On rank 0.
+  RunProgress taken;
+  RunProgress progress; // of the latest shard; the io lane's
   std::vector<std::uint64_t> written; // by stage: steps done in its latest shard
 };
 

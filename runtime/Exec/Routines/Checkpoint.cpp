@@ -36,6 +36,8 @@ Status snapshot(RankState &state, const Instruction &instruction) {
   std::byte *const to = instruction.operands[3];
   *reinterpret_cast<plan::SnapshotHead *>(to) = {.steps = header.step + 1,
                                                  .updates = header.updates + 1};
+  if (state.coordinator)
+    state.saving.taken = state.coordinator->progress();
   std::memcpy(to + plan::weightsInSnapshot(), instruction.operands[1], spec.weightBytes);
   std::memcpy(to + plan::momentsInSnapshot(spec), instruction.operands[2], 2 * spec.weightBytes);
   return Status();
@@ -60,7 +62,8 @@ Status checkpointShard(RankState &state, const Instruction &instruction) {
   auto &stats = *reinterpret_cast<plan::RankStats *>(instruction.operands[1]);
   stats.savedStages = stats.savedSteps == head.steps ? stats.savedStages + 1 : 1;
   stats.savedSteps = written = head.steps;
-  state.saving.updates = head.updates;
+  state.saving.progress = state.saving.taken;
+  state.saving.progress.updates = head.updates;
   return Status();
 }
 
@@ -78,11 +81,9 @@ Status checkpointCommit(RankState &state, const Instruction &instruction) {
   if (stages != modelOf(state).stages.size())
     return Status(StatusCode::Internal, fmt::format("the ranks wrote {} shards of {}", stages,
                                                     modelOf(state).stages.size()));
-  RunProgress progress = state.coordinator->progressBehind(steps);
-  progress.updates = state.saving.updates;
   const std::string &directory = state.model->checkpointTo;
   if (Status status = commitCheckpoint({.directory = directory,
-                                        .progress = progress,
+                                        .progress = state.saving.progress,
                                         .plan = state.saving.plan,
                                         .identity = identityOf(state.plan)},
                                        modelOf(state).config, allStages(state.plan));
