@@ -20,8 +20,8 @@ std::optional<TextFacts> readTextFacts(const Job &job, Findings &findings) {
   // A sample is a window of the text: its tokens, and one byte more for the last label.
   const std::uint64_t window = std::uint64_t{job.data.sequence.value} + 1;
   const std::uint64_t samples = fingerprint->bytes / window;
-  const std::uint64_t needed =
-      std::uint64_t{job.pipeline.microbatches.value} * job.pipeline.samples.value;
+  const std::uint64_t needed = std::uint64_t{job.pipeline.microbatches.value} *
+                               job.pipeline.samples.value * job.actor.data.value;
   if (samples < needed) {
     findings
         .error(Rule::J, number(JobCode::TextTooShort),

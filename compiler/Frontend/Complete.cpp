@@ -71,9 +71,7 @@ private:
     if (path == "roles.actor.ranks")
       return allRanks();
     if (path == "roles.actor.parallel.pp")
-      return draft.isKnown("roles.actor.ranks")
-                 ? from(std::uint64_t{draft.job.actor.ranks.value}, {"roles.actor.ranks"})
-                 : std::nullopt;
+      return ranksOfReplica();
     if (path == "pipeline.chunks")
       return usualChunks();
     if (path == "pipeline.schedule_hash")
@@ -98,6 +96,18 @@ private:
 
   Derived allRanks() const {
     return from(RankRange{.first = 0, .count = draft.job.cluster.ranks.value}, {"cluster.ranks"});
+  }
+
+  // Rounded down where they do not divide, which the rules report.
+  Derived ranksOfReplica() const {
+    constexpr const char *kRanks = "roles.actor.ranks", *kReplicas = "roles.actor.parallel.dp";
+    if (!draft.isKnown(kRanks))
+      return std::nullopt;
+    const std::uint64_t ranks = draft.job.actor.ranks.value;
+    if (!draft.isStated(kReplicas))
+      return from(ranks, {kRanks});
+    const std::uint64_t replicas = std::max(draft.job.actor.data.value, 1u);
+    return from(std::max<std::uint64_t>(ranks / replicas, 1), {kRanks, kReplicas});
   }
 
   Derived usualChunks() const {

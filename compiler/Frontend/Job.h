@@ -57,6 +57,7 @@ struct Job {
     Field<std::string> model; // name of the actor's model
     Field<std::uint32_t> firstRank, ranks;
     Field<std::uint32_t> pipeline; // parallel.pp
+    Field<std::uint32_t> data;     // parallel.dp: replicas
   } actor;
 
   struct {

@@ -71,18 +71,35 @@ bool hasLaterAxis(const Draft &draft) {
   });
 }
 
+// The axis that is right as it is stays.
+std::string meshHelp(std::uint64_t pipeline, std::uint64_t replicas, std::uint64_t ranks) {
+  const std::string pp = "`pp: " + text(ranks / replicas) + '`',
+                    dp = "`dp: " + text(ranks / pipeline) + '`';
+  const bool mayChangePipeline = ranks % replicas == 0, mayChangeReplicas = ranks % pipeline == 0;
+  if (mayChangePipeline && mayChangeReplicas)
+    return "write " + pp + ", or " + dp;
+  return mayChangePipeline || mayChangeReplicas ? "write " + (mayChangePipeline ? pp : dp)
+                                                : "both must divide " + text(ranks);
+}
+
 void checkMesh(Draft &draft) {
   const Job &job = draft.job;
-  if (!draft.areKnown({"roles.actor.ranks", "roles.actor.parallel.pp"}) ||
-      job.actor.pipeline.value == job.actor.ranks.value || hasLaterAxis(draft))
+  const std::uint64_t pipeline = job.actor.pipeline.value, replicas = job.actor.data.value,
+                      ranks = job.actor.ranks.value;
+  if (!draft.areKnown(
+          {"roles.actor.ranks", "roles.actor.parallel.pp", "roles.actor.parallel.dp"}) ||
+      pipeline * replicas == ranks || hasLaterAxis(draft))
     return;
+  const bool isReplicated = job.actor.data.origin == OriginKind::Given;
+  const std::string what =
+      isReplicated ? counted(replicas, "replica") + " of a pipeline" : "a pipeline";
   draft
       .error(JobCode::MeshSize,
-             "a pipeline through " + counted(job.actor.pipeline.value, "rank") + " on " +
-                 counted(job.actor.ranks.value, "rank"),
-             job.actor.pipeline.span, "`pp` is the only axis there is yet")
+             what + " through " + counted(pipeline, "rank") + " on " + counted(ranks, "rank"),
+             isReplicated ? job.actor.data.span : job.actor.pipeline.span,
+             "`pp` times `dp` is " + text(pipeline * replicas))
       .note("the role has these ranks", job.actor.ranks.span)
-      .withHelp("write `pp: " + text(job.actor.ranks.value) + "`, or leave it out");
+      .withHelp(meshHelp(pipeline, replicas, ranks));
 }
 
 void checkMicrobatchTokens(Draft &draft) {

@@ -7,6 +7,13 @@ namespace vime {
 
 using enum FieldType;
 
+namespace {
+
+// A pipeline runs through at most kMaxRanks of them, its replicas through the others.
+constexpr double kMostClusterRanks = 1 << 20;
+
+} // namespace
+
 std::vector<FieldSpec> clusterRows() {
   return {
       {.path = "cluster",
@@ -15,7 +22,7 @@ std::vector<FieldSpec> clusterRows() {
       {.path = "cluster.ranks",
        .type = Count,
        .least = 1,
-       .most = kMaxRanks,
+       .most = kMostClusterRanks,
        .phase = "job",
        .sentence = "number of ranks, one process and one device each",
        .binding = IN_JOB(cluster.ranks)},
@@ -57,7 +64,7 @@ std::vector<FieldSpec> roleRows() {
        .binding = IN_JOB(actor.model)},
       {.path = "roles.actor.ranks",
        .type = Ranks,
-       .most = kMaxRanks - 1,
+       .most = kMostClusterRanks - 1,
        .derivedFrom = "cluster.ranks",
        .phase = "job",
        .sentence = "first and last rank",
@@ -67,14 +74,20 @@ std::vector<FieldSpec> roleRows() {
        .type = Count,
        .least = 1,
        .most = kMaxRanks,
-       .derivedFrom = "roles.actor.ranks",
+       .derivedFrom = "roles.actor.ranks, roles.actor.parallel.dp",
        .aliases = "pipeline-model-parallel-size pipeline-parallel-size",
        .phase = "order",
        .sentence = "ranks that one pipeline runs through",
        .binding = IN_JOB(actor.pipeline)},
       {.path = "roles.actor.parallel.dp",
+       .type = Count,
+       .least = 1,
+       .most = kMostClusterRanks,
+       .fallback = "1",
        .aliases = "data-parallel-size",
-       .later = "data parallelism"},
+       .phase = "comm",
+       .sentence = "replicas of the pipeline, each with microbatches of its own",
+       .binding = IN_JOB(actor.data)},
       {.path = "roles.actor.parallel.cp",
        .aliases = "context-parallel-size",
        .later = "context parallelism"},

@@ -51,7 +51,7 @@ std::vector<FieldSpec> pipelineRows() {
        .most = kMaxMicrobatches,
        .aliases = "num-microbatches gradient-accumulation-steps",
        .phase = "order",
-       .sentence = "microbatches of one step; a table says them itself",
+       .sentence = "microbatches of one step in each replica; a table says them itself",
        .binding = IN_JOB(pipeline.microbatches)},
       {.path = "pipeline.microbatch",
        .type = Count,

@@ -64,7 +64,7 @@ bool writes(Access access, bool isRoot) {
 
 class WaitWalk {
 public:
-  WaitWalk(Program &program, const Layout &layout, bool isRoot)
+  WaitWalk(Program &program, const Layout &layout, const std::vector<bool> &isRoot)
       : program(program), lanes(program.lanes.size()), dispatched(lanes, 0),
         covered(lanes * lanes, 0), need(lanes, 0) {
     for (const Buffer &buffer : layout.buffers) {
@@ -96,7 +96,7 @@ public:
 
 private:
   // Operand lists are shared by many actions: one description for each place in the pool.
-  void describeOperands(bool isRoot) {
+  void describeOperands(const std::vector<bool> &isRoot) {
     poolUses.resize(program.operands.size());
     std::vector<char> known(program.operands.size(), 0);
     for (const Action &action : program.actions) {
@@ -108,9 +108,10 @@ private:
         const std::uint32_t buffer = program.operands[action.operands + place];
         const Access access = signature.operands[place].access;
         poolUses[action.operands + place] =
-            buffer == kNoBuffer ? Use{0, 0, false, false}
-                                : Use{firstSlot[buffer], slotsOf[buffer], reads(access, isRoot),
-                                      writes(access, isRoot)};
+            buffer == kNoBuffer
+                ? Use{0, 0, false, false}
+                : Use{firstSlot[buffer], slotsOf[buffer], reads(access, isRoot[action.lane]),
+                      writes(access, isRoot[action.lane])};
       }
     }
   }
@@ -220,7 +221,7 @@ void markSignalled(Program &program) {
 
 } // namespace
 
-bool deriveWaits(Program &program, const Layout &layout, bool isRoot) {
+bool deriveWaits(Program &program, const Layout &layout, const std::vector<bool> &isRoot) {
   for (Action &action : program.actions)
     action.waits = {};
   if (!WaitWalk(program, layout, isRoot).run())

@@ -2,15 +2,18 @@
 // uses lie on different lanes. What a lane already knows is not waited for again.
 #pragma once
 
+#include <vector>
+
 #include "runtime/Plan/Plan.h"
 
 namespace vime {
 
 /// Sets the waits of every action and the flag of those that may be waited for. In loops over
-/// microbatches an action's waits are those that hold in all iterations. `isRoot`: the rank
-/// is the root of the plan's groups. False if an action needs more waits than it has room for, or a
-/// slot has more readers than are kept: no order leads to either today, since an action meets at
+/// microbatches an action's waits are those that hold in all iterations. `isRoot`: by lane, whether
+/// the rank is the root of its group. False if an action needs more waits than it has room for, or
+/// a slot has more readers than are kept: no order leads to either today, since an action meets at
 /// most its two neighbours, the coordinator's groups and its own rank's lanes.
-bool deriveWaits(plan::Program &program, const plan::Layout &layout, bool isRoot);
+bool deriveWaits(plan::Program &program, const plan::Layout &layout,
+                 const std::vector<bool> &isRoot);
 
 } // namespace vime

@@ -1,49 +1,11 @@
 #include "compiler/Lowering/FinishPlan.h"
 
 #include <algorithm>
-#include <set>
 
-#include "runtime/Plan/Describe.h"
+#include "compiler/Lowering/ConnectRounds.h"
 
 namespace vime {
 namespace {
-
-using Edge = std::array<std::uint32_t, 2>;
-
-// Pairs of ranks that exchange anything: ends of channels, and each member of a group with its
-// root.
-std::set<Edge> edgesOf(const plan::Plan &plan) {
-  std::set<Edge> edges;
-  for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
-    for (const plan::Lane &lane : plan::programOf(plan, rank)->lanes)
-      if (lane.kind == plan::LaneKind::Send || lane.kind == plan::LaneKind::Receive) {
-        const std::uint32_t peer = plan::resolvePeer(plan.mesh, rank, lane.peer);
-        edges.insert({std::min(rank, peer), std::max(rank, peer)});
-      }
-  for (const plan::Group &group : plan.groups)
-    for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
-      if (rank != group.root)
-        edges.insert({std::min(rank, group.root), std::max(rank, group.root)});
-  return edges;
-}
-
-// Each edge in the first round in which both its ranks are free.
-std::vector<plan::ConnectRound> roundsOf(const std::set<Edge> &edges, std::uint32_t ranks) {
-  std::vector<plan::ConnectRound> rounds;
-  std::vector<std::vector<char>> busy; // [round][rank]
-  for (const Edge &edge : edges) {
-    std::size_t round = 0;
-    while (round < rounds.size() && (busy[round][edge[0]] || busy[round][edge[1]]))
-      ++round;
-    if (round == rounds.size()) {
-      rounds.emplace_back();
-      busy.emplace_back(ranks, 0);
-    }
-    rounds[round].pairs.push_back(edge);
-    busy[round][edge[0]] = busy[round][edge[1]] = 1;
-  }
-  return rounds;
-}
 
 std::vector<plan::Origin> originsOf(const Job &job) {
   using plan::Opcode;
@@ -64,6 +26,7 @@ std::vector<plan::Origin> originsOf(const Job &job) {
   comesFrom("optimizer.clip", job.optimizer.clip.span,
             {Opcode::SquareNorm, Opcode::AllGather, Opcode::Clip});
   comesFrom("optimizer.kind", job.optimizer.kind.span, {Opcode::ScaleGradients, Opcode::Optimize});
+  comesFrom("roles.actor.parallel.dp", job.actor.data.span, {Opcode::AllReduce});
   comesFrom("data.text", job.data.text.span, {Opcode::Load});
   comesFrom("run.steps", job.run.steps.span,
             {Opcode::Decide, Opcode::Broadcast, Opcode::Gather, Opcode::Measure, Opcode::Report});
@@ -107,7 +70,7 @@ void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text,
   plan.limits = {.transferSeconds = job.limits.transferSeconds.value,
                  .memoryBytes =
                      device && stated ? std::min(device, stated) : std::max(device, stated)};
-  plan.connect = roundsOf(edgesOf(plan), plan.mesh.ranks());
+  plan.connect = connectRounds(plan);
   plan.origins = originsOf(job);
 }
 

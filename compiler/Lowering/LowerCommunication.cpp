@@ -8,6 +8,7 @@
 #include "compiler/Lowering/SaveRun.h"
 #include "compiler/Lowering/SplitStages.h"
 #include "compiler/Lowering/TiedHead.h"
+#include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/StepHeader.h"
 
 namespace vime {
@@ -18,11 +19,13 @@ namespace {
 
 constexpr std::uint32_t kCoordinator = 0;
 
-// Writes the programs of the training loop, step by step of the execution model's round.
+// Writes the programs of the training loop, step by step of the execution model's round. Replicas
+// do the same side by side; where they meet, they meet along `dp`.
 class TrainingLoop {
 public:
   TrainingLoop(const Job &job, const Schedule &order, Plan &plan)
-      : job(job), order(order), plan(plan), model(plan.models[0]), ranks(job.cluster.ranks.value),
+      : job(job), order(order), plan(plan), model(plan.models[0]), pipeline(plan.mesh.pipeline),
+        ranks(representatives(plan.mesh)), hasReplicas(plan.mesh.data > 1),
         lastStage(static_cast<std::uint32_t>(order.placement.size()) - 1),
         firstRank(order.placement.front()), lastRank(order.placement.back()),
         chunkOf(order.placement.size()) {}
@@ -30,35 +33,34 @@ public:
   void write(const PipelineClock &clock) {
     placeStages();
     describeMessages();
-    ProgramWriter programs(plan, ranks);
+    ProgramWriter programs(plan);
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
-      plan.programs[rank].stages = localStages[rank];
-    forEachLocalStage([&](std::uint32_t rank, std::uint32_t chunk) {
+      plan.programs[rank].stages = localStages[rank % pipeline];
+    forEachLocalStage(ranks, [&](std::uint32_t rank, std::uint32_t chunk) {
       programs.local(rank, Opcode::Initialize, chunk);
     });
-    const TiedHead tiedHead(model.config, stageSpec(model.config, model.stages[0], capsOf(job)),
-                            endOf(0), endOf(lastStage));
-    tiedHead.shareWeights(programs);
+    forEachReplica([&](std::uint32_t first) { tiedHead(first).shareWeights(programs); });
     programs.beginLoop(/*id=*/0, static_cast<std::uint32_t>(job.run.steps.value));
     startStep(programs);
     runPipeline(programs, clock);
-    tiedHead.addGradients(programs);
+    forEachReplica([&](std::uint32_t first) { tiedHead(first).addGradients(programs); });
     update(programs);
-    tiedHead.shareWeights(programs);
+    forEachReplica([&](std::uint32_t first) { tiedHead(first).shareWeights(programs); });
     report(programs);
     const bool saves = !job.checkpoint.directory.value.empty();
-    if (saves)
+    if (saves) // the leading replica, since all have the same weights
       saveBehindStep(programs, localStages, kCoordinator);
     programs.endLoop();
     if (saves)
       nameLastCheckpoint(programs, localStages, kCoordinator);
     if (!job.run.exportTo.value.empty())
       exportModel(programs);
+    programs.shareEqualPrograms();
   }
 
 private:
   void placeStages() {
-    localStages.resize(ranks);
+    localStages.resize(pipeline);
     for (std::uint32_t stage = 0; stage <= lastStage; ++stage) {
       auto &here = localStages[order.placement[stage]];
       chunkOf[stage] = static_cast<std::uint32_t>(here.size());
@@ -103,6 +105,33 @@ private:
          .message = squares},
         {.name = "stats", .flow = Flow::Metrics, .operation = Collective::Gather, .message = stats},
     };
+    if (hasReplicas)
+      describeReplicas(header, stats);
+  }
+
+  void describeReplicas(const Message &header, Message stats) {
+    stats.fixed *= pipeline;
+    const std::uint8_t axes = bitOf(Axis::Data);
+    plan.groups.insert(plan.groups.end(), {{.name = "decision",
+                                            .flow = Flow::Control,
+                                            .operation = Collective::Broadcast,
+                                            .axes = axes,
+                                            .message = header},
+                                           {.name = "gradients",
+                                            .flow = Flow::Backward,
+                                            .operation = Collective::AllReduce,
+                                            .axes = axes,
+                                            .message = {.type = gradientType()}},
+                                           {.name = "all stats",
+                                            .flow = Flow::Metrics,
+                                            .operation = Collective::Gather,
+                                            .axes = axes,
+                                            .message = stats}});
+  }
+
+  // Sums of many products: never in sixteen bits.
+  DataType gradientType() const {
+    return model.config.type == DataType::BFloat16 ? DataType::Float32 : model.config.type;
   }
 
   // All slots of a ring whose slots start at multiples of the alignment: what a whole-buffer
@@ -111,19 +140,29 @@ private:
     return static_cast<std::uint32_t>(aligned(bytes) * (slots - 1) + bytes);
   }
 
+  // The coordinator decides for all replicas; the first rank of each reads its own samples.
   void startStep(ProgramWriter &programs) {
     programs.local(kCoordinator, Opcode::Decide);
-    programs.local(kCoordinator, Opcode::Load);
-    programs.collective(Opcode::Broadcast, kStepGroup);
-    programs.collective(Opcode::Broadcast, kSegmentsGroup);
-    if (firstRank != kCoordinator)
-      programs.transfer({kCoordinator}, {firstRank}, Flow::Data, samples, BufferKind::Tokens);
-    if (lastRank != kCoordinator)
-      programs.transfer({kCoordinator}, {lastRank}, Flow::Data, samples, BufferKind::Labels);
+    if (hasReplicas)
+      programs.collective(Opcode::Broadcast, kDecisionGroup, kCoordinator);
+    forEachReplica([&](std::uint32_t first) {
+      programs.local(first, Opcode::Load);
+      programs.collective(Opcode::Broadcast, kStepGroup, first, Waiting::AllButRoot);
+      programs.collective(Opcode::Broadcast, kSegmentsGroup, first);
+      if (firstRank != 0)
+        programs.transfer({first}, {first + firstRank}, Flow::Data, samples, BufferKind::Tokens);
+      if (lastRank != 0)
+        programs.transfer({first}, {first + lastRank}, Flow::Data, samples, BufferKind::Labels);
+    });
   }
 
-  ProgramWriter::End endOf(std::uint32_t stage) const {
-    return {static_cast<std::uint32_t>(order.placement[stage]), chunkOf[stage]};
+  ProgramWriter::End endOf(std::uint32_t first, std::uint32_t stage) const {
+    return {first + static_cast<std::uint32_t>(order.placement[stage]), chunkOf[stage]};
+  }
+
+  TiedHead tiedHead(std::uint32_t first) const {
+    return {model.config, stageSpec(model.config, model.stages[0], capsOf(job)), endOf(first, 0),
+            endOf(first, lastStage)};
   }
 
   void runPipeline(ProgramWriter &programs, const PipelineClock &clock) {
@@ -134,73 +173,97 @@ private:
       return first;
     };
     for (const PipelineNode &node : clock.nodes) {
-      const auto stage = static_cast<std::uint32_t>(node.stage);
-      const auto microbatch = static_cast<std::uint32_t>(node.microbatch);
-      const auto rank = static_cast<std::uint32_t>(order.placement[stage]);
-      const std::uint32_t chunk = chunkOf[stage];
-      switch (node.kind) {
-      case NodeKind::Forward:
-        programs.local(rank, Opcode::Forward, chunk, microbatch);
-        if (stage == lastStage)
-          programs.local(rank, Opcode::Loss, chunk, microbatch);
-        break;
-      case NodeKind::Backward:
-        programs.local(rank, Opcode::Backward, chunk, microbatch, overwriteOnce(stage));
-        break;
-      case NodeKind::BackwardInput:
-        programs.local(rank, Opcode::BackwardInput, chunk, microbatch);
-        break;
-      case NodeKind::BackwardWeight:
-        programs.local(rank, Opcode::BackwardWeight, chunk, microbatch, overwriteOnce(stage));
-        break;
-      case NodeKind::SendForward:
-        programs.transfer({rank, chunk}, endOf(stage + 1), Flow::Forward, boundary,
-                          BufferKind::Input, microbatch);
-        break;
-      case NodeKind::SendBackward:
-        programs.transfer({rank, chunk}, endOf(stage - 1), Flow::Backward, boundary,
-                          BufferKind::OutputGradient, microbatch);
-        break;
-      }
+      const bool accumulates =
+          node.kind == NodeKind::Backward || node.kind == NodeKind::BackwardWeight;
+      const std::uint16_t immediate =
+          accumulates ? overwriteOnce(static_cast<std::uint32_t>(node.stage)) : std::uint16_t{0};
+      forEachReplica([&](std::uint32_t first) { append(programs, first, node, immediate); });
+    }
+  }
+
+  void append(ProgramWriter &programs, std::uint32_t first, const PipelineNode &node,
+              std::uint16_t immediate) {
+    const auto stage = static_cast<std::uint32_t>(node.stage);
+    const auto microbatch = static_cast<std::uint32_t>(node.microbatch);
+    const ProgramWriter::End here = endOf(first, stage);
+    switch (node.kind) {
+    case NodeKind::Forward:
+      programs.local(here.rank, Opcode::Forward, here.chunk, microbatch);
+      if (stage == lastStage)
+        programs.local(here.rank, Opcode::Loss, here.chunk, microbatch);
+      break;
+    case NodeKind::Backward:
+      programs.local(here.rank, Opcode::Backward, here.chunk, microbatch, immediate);
+      break;
+    case NodeKind::BackwardInput:
+      programs.local(here.rank, Opcode::BackwardInput, here.chunk, microbatch);
+      break;
+    case NodeKind::BackwardWeight:
+      programs.local(here.rank, Opcode::BackwardWeight, here.chunk, microbatch, immediate);
+      break;
+    case NodeKind::SendForward:
+      programs.transfer(here, endOf(first, stage + 1), Flow::Forward, boundary, BufferKind::Input,
+                        microbatch);
+      break;
+    case NodeKind::SendBackward:
+      programs.transfer(here, endOf(first, stage - 1), Flow::Backward, boundary,
+                        BufferKind::OutputGradient, microbatch);
+      break;
     }
   }
 
   void update(ProgramWriter &programs) {
-    forEachLocalStage([&](std::uint32_t rank, std::uint32_t chunk) {
+    if (hasReplicas)
+      forEachLocalStage(pipeline, [&](std::uint32_t rank, std::uint32_t chunk) {
+        programs.collective(Opcode::AllReduce, kGradientsGroup, rank, Waiting::Everybody, chunk);
+      });
+    forEachLocalStage(ranks, [&](std::uint32_t rank, std::uint32_t chunk) {
       programs.local(rank, Opcode::ScaleGradients, chunk);
     });
-    forEachLocalStage([&](std::uint32_t rank, std::uint32_t chunk) {
+    forEachLocalStage(ranks, [&](std::uint32_t rank, std::uint32_t chunk) {
       programs.local(rank, Opcode::SquareNorm, chunk);
     });
-    programs.collective(Opcode::AllGather, kNormGroup);
+    forEachReplica(
+        [&](std::uint32_t first) { programs.collective(Opcode::AllGather, kNormGroup, first); });
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
       programs.local(rank, Opcode::Clip);
-    forEachLocalStage([&](std::uint32_t rank, std::uint32_t chunk) {
+    forEachLocalStage(ranks, [&](std::uint32_t rank, std::uint32_t chunk) {
       programs.local(rank, Opcode::Optimize, chunk);
     });
   }
 
+  // Counters, and with them losses, come together in each replica, then from all replicas.
   void report(ProgramWriter &programs) {
-    if (lastRank != kCoordinator)
-      programs.transfer({lastRank}, {kCoordinator}, Flow::Metrics, losses, BufferKind::Losses);
+    forEachReplica([&](std::uint32_t first) {
+      if (lastRank != 0)
+        programs.transfer({first + lastRank}, {first}, Flow::Metrics, losses, BufferKind::Losses);
+    });
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
       programs.local(rank, Opcode::Measure);
-    programs.collective(Opcode::Gather, kStatsGroup);
+    forEachReplica(
+        [&](std::uint32_t first) { programs.collective(Opcode::Gather, kStatsGroup, first); });
+    if (hasReplicas)
+      programs.collective(Opcode::Gather, kAllStatsGroup, kCoordinator);
     programs.local(kCoordinator, Opcode::Report);
   }
 
+  // All replicas have the same weights: the leading one writes them.
   void exportModel(ProgramWriter &programs) {
-    forEachLocalStage([&](std::uint32_t rank, std::uint32_t chunk) {
+    forEachLocalStage(pipeline, [&](std::uint32_t rank, std::uint32_t chunk) {
       programs.local(rank, Opcode::ExportShard, chunk);
     });
-    programs.collective(Opcode::Gather,
-                        kStatsGroup); // every shard is written before the export becomes visible
+    // Every shard is written before the export becomes visible.
+    programs.collective(Opcode::Gather, kStatsGroup, kCoordinator);
     programs.local(kCoordinator, Opcode::ExportCommit);
   }
 
-  template <typename Visit> void forEachLocalStage(Visit visit) {
-    for (std::uint32_t rank = 0; rank < ranks; ++rank)
-      for (std::uint32_t chunk = 0; chunk < localStages[rank].size(); ++chunk)
+  template <typename Visit> void forEachReplica(Visit visit) {
+    for (std::uint32_t first = 0; first < ranks; first += pipeline)
+      visit(first);
+  }
+  template <typename Visit> void forEachLocalStage(std::uint32_t end, Visit visit) {
+    for (std::uint32_t rank = 0; rank < end; ++rank)
+      for (std::uint32_t chunk = 0; chunk < localStages[rank % pipeline].size(); ++chunk)
         visit(rank, chunk);
   }
 
@@ -208,10 +271,12 @@ private:
   const Schedule &order;
   Plan &plan;
   const Model &model;
-  const std::uint32_t ranks, lastStage;
-  const std::uint32_t firstRank, lastRank;
-  std::vector<std::uint32_t> chunkOf; // by stage: index in its rank's stage table
-  std::vector<std::vector<LocalStage>> localStages;
+  const std::uint32_t pipeline, ranks; // of a replica, and of those that stand for all
+  const bool hasReplicas;
+  const std::uint32_t lastStage;
+  const std::uint32_t firstRank, lastRank;          // of the pipeline, in a replica
+  std::vector<std::uint32_t> chunkOf;               // by stage: index in its rank's stage table
+  std::vector<std::vector<LocalStage>> localStages; // by rank of a replica
   Message boundary, samples, losses;
 };
 
@@ -232,7 +297,7 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order, Fi
   }
   Plan plan;
   plan.schedule = job.pipeline.schedule.value;
-  plan.mesh.pipeline = job.cluster.ranks.value;
+  plan.mesh = {.pipeline = job.actor.pipeline.value, .data = job.actor.data.value};
   const Job::NamedModel &model = *job.model(job.actor.model.value);
   ModelConfig config = model.config;
   config.recomputesLayers = job.memory.recompute.value == "layer";

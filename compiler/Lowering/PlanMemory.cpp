@@ -5,6 +5,7 @@
 #include "compiler/Lowering/DeriveWaits.h"
 #include "compiler/Lowering/RankBuffers.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Mesh.h"
 
 namespace vime {
 
@@ -96,29 +97,42 @@ private:
 
 // Both ends of a channel name the slots of the receiving one.
 void tellSenders(Plan &plan) {
-  for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank)
-    for (Lane &lane : plan.programs[rank].lanes) {
+  for (std::uint32_t rank = 0; rank < representatives(plan.mesh); ++rank)
+    for (Lane &lane : plan.programs[plan.programOf[rank]].lanes) {
       if (lane.kind != LaneKind::Send)
         continue;
       const std::uint32_t receiver = resolvePeer(plan.mesh, rank, lane.peer);
-      for (const Lane &other : plan.programs[receiver].lanes)
+      for (const Lane &other : programOf(plan, receiver)->lanes)
         if (other.kind == LaneKind::Receive && other.flow == lane.flow &&
             resolvePeer(plan.mesh, receiver, other.peer) == rank)
           lane.slots = other.slots;
     }
 }
 
+// By lane: whether the rank is the root of its group.
+std::vector<bool> rootLanes(const Plan &plan, std::uint32_t rank) {
+  std::vector<bool> roots;
+  for (const Lane &lane : programOf(plan, rank)->lanes)
+    roots.push_back(lane.kind == LaneKind::Group &&
+                    memberIndex(plan.mesh, rank, plan.groups[lane.group].axes) ==
+                        plan.groups[lane.group].root);
+  return roots;
+}
+
 } // namespace
 
 bool planMemory(Plan &plan, const MicrobatchCaps &caps, std::uint32_t microbatches) {
-  for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
-    Layout layout = makeRankBuffers(plan, rank, caps, microbatches);
-    RankLayout(plan.programs[rank], layout, microbatches).make();
-    if (!deriveWaits(plan.programs[rank], layout, /*isRoot=*/rank == 0))
+  for (std::uint32_t index = 0; index < plan.programs.size(); ++index) {
+    Program &program = plan.programs[index];
+    const auto rank = static_cast<std::uint32_t>(
+        std::find(plan.programOf.begin(), plan.programOf.end(), index) - plan.programOf.begin());
+    Layout layout = makeRankBuffers(plan, index, rank, caps, microbatches);
+    RankLayout(program, layout, microbatches).make();
+    if (!deriveWaits(program, layout, rootLanes(plan, rank)))
       return false;
     plan.layouts.push_back(std::move(layout));
-    plan.layoutOf.push_back(rank);
   }
+  plan.layoutOf = plan.programOf; // what differs in layout differs in what it does
   tellSenders(plan);
   return true;
 }

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cassert>
 
+#include "runtime/Plan/Mesh.h"
+
 namespace vime {
 
 using namespace plan;
 
-ProgramWriter::ProgramWriter(Plan &plan, std::uint32_t ranks)
-    : plan(plan), ranks(ranks), latest(ranks, -1), known(ranks) {
+ProgramWriter::ProgramWriter(Plan &plan)
+    : plan(plan), ranks(representatives(plan.mesh)), latest(ranks, -1), known(ranks) {
   plan.programs.resize(ranks);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     plan.programOf.push_back(rank);
@@ -20,10 +22,11 @@ ProgramWriter::ProgramWriter(Plan &plan, std::uint32_t ranks)
 // Along the ring of the pipeline the shorter way; between two ranks forward is up and backward is
 // down. The coordinator and its correspondents name each other by coordinate.
 Peer ProgramWriter::peerOf(std::uint32_t from, std::uint32_t to, Flow flow) const {
+  const std::uint32_t size = plan.mesh.pipeline;
   if (flow != Flow::Forward && flow != Flow::Backward)
-    return {.relative = false, .value = static_cast<std::int32_t>(to)};
-  const auto up = static_cast<std::int32_t>((to + ranks - from) % ranks);
-  const auto down = static_cast<std::int32_t>(ranks) - up;
+    return {.relative = false, .value = static_cast<std::int32_t>(to % size)};
+  const auto up = static_cast<std::int32_t>((to + size - from) % size);
+  const auto down = static_cast<std::int32_t>(size) - up;
   const bool goUp = up < down || (up == down && flow == Flow::Forward);
   return {.relative = true, .value = goUp ? up : -down};
 }
@@ -41,7 +44,7 @@ void ProgramWriter::transfer(End from, End to, Flow flow, Message message, Buffe
       if (towards.relative)
         towards.value = -towards.value;
       else
-        towards.value = static_cast<std::int32_t>(source);
+        towards.value = static_cast<std::int32_t>(source % plan.mesh.pipeline);
     }
     const std::uint8_t lane =
         laneOf(rank, {.kind = kind, .flow = flow, .peer = towards, .message = message});
@@ -56,24 +59,43 @@ void ProgramWriter::transfer(End from, End to, Flow flow, Message message, Buffe
   append(destination, Opcode::Receive, receiveLane, to.chunk, microbatch, immediate, time);
 }
 
-void ProgramWriter::collective(Opcode opcode, std::uint32_t group) {
-  const std::int32_t time = *std::max_element(latest.begin(), latest.end()) + 1;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    auto &lanes = known[rank];
-    auto found = std::find_if(lanes.begin(), lanes.end(), [&](const KnownLane &lane) {
-      return lane.kind == LaneKind::Group && lane.peer == group;
-    });
-    std::uint8_t lane;
-    if (found != lanes.end()) {
-      lane = found->lane;
-    } else {
-      const Group &of = plan.groups[group];
-      lane = laneOf(
-          rank, {.kind = LaneKind::Group, .flow = of.flow, .message = of.message, .group = group});
-      lanes.push_back({LaneKind::Group, of.flow, group, lane});
-    }
-    append(rank, opcode, lane, 0, 0, 0, time);
+void ProgramWriter::collective(Opcode opcode, std::uint32_t group, std::uint32_t member,
+                               Waiting waiting, std::uint32_t stage) {
+  const Group &of = plan.groups[group];
+  const std::vector<std::uint32_t> members = membersOf(group, member);
+  std::int32_t time = -1;
+  for (const std::uint32_t rank : members)
+    time = std::max(time, latest[rank] + 1);
+  for (const std::uint32_t rank : members) {
+    Action &action = append(rank, opcode, groupLaneOf(rank, group), stage, 0, 0, time);
+    const bool isRoot = memberIndex(plan.mesh, rank, of.axes) == of.root;
+    if (waiting == Waiting::Everybody || (waiting == Waiting::AllButRoot && !isRoot))
+      action.flags |= kHostBlocking;
   }
+}
+
+// Of those that are written.
+std::vector<std::uint32_t> ProgramWriter::membersOf(std::uint32_t group,
+                                                    std::uint32_t member) const {
+  const std::uint8_t axes = plan.groups[group].axes;
+  std::vector<std::uint32_t> members;
+  for (std::uint32_t index = 0; index < memberCount(plan.mesh, axes); ++index)
+    if (const std::uint32_t rank = memberRank(plan.mesh, member, axes, index); rank < ranks)
+      members.push_back(rank);
+    else
+      break; // they ascend
+  return members;
+}
+
+std::uint8_t ProgramWriter::groupLaneOf(std::uint32_t rank, std::uint32_t group) {
+  for (const KnownLane &lane : known[rank])
+    if (lane.kind == LaneKind::Group && lane.peer == group)
+      return lane.lane;
+  const Group &of = plan.groups[group];
+  const std::uint8_t lane = laneOf(
+      rank, {.kind = LaneKind::Group, .flow = of.flow, .message = of.message, .group = group});
+  known[rank].push_back({LaneKind::Group, of.flow, group, lane});
+  return lane;
 }
 
 void ProgramWriter::local(std::uint32_t rank, Opcode opcode, std::uint32_t stage,
@@ -96,16 +118,16 @@ std::uint8_t ProgramWriter::laneOf(std::uint32_t rank, const Lane &lane) {
   return static_cast<std::uint8_t>(lanes.size() - 1);
 }
 
-void ProgramWriter::append(std::uint32_t rank, Opcode opcode, std::uint8_t lane,
-                           std::uint32_t stage, std::uint32_t microbatch, std::uint16_t immediate,
-                           std::int32_t time) {
+Action &ProgramWriter::append(std::uint32_t rank, Opcode opcode, std::uint8_t lane,
+                              std::uint32_t stage, std::uint32_t microbatch,
+                              std::uint16_t immediate, std::int32_t time) {
   latest[rank] = time;
-  plan.programs[rank].actions.push_back({.opcode = code(opcode),
-                                         .lane = lane,
-                                         .time = time,
-                                         .stage = static_cast<std::uint16_t>(stage),
-                                         .microbatch = microbatch,
-                                         .immediate = immediate});
+  return plan.programs[rank].actions.emplace_back(Action{.opcode = code(opcode),
+                                                         .lane = lane,
+                                                         .time = time,
+                                                         .stage = static_cast<std::uint16_t>(stage),
+                                                         .microbatch = microbatch,
+                                                         .immediate = immediate});
 }
 
 void ProgramWriter::beginLoop(std::uint32_t id, std::uint32_t trips) {
@@ -127,6 +149,18 @@ void ProgramWriter::endLoop() {
     segmentStart = loop.start + loop.trips * period;
   }
   std::fill(latest.begin(), latest.end(), -1);
+}
+
+void ProgramWriter::shareEqualPrograms() {
+  std::vector<Program> kept;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const std::uint32_t leading = rank % plan.mesh.pipeline;
+    const bool shares = rank != leading && plan.programs[rank] == kept[leading];
+    plan.programOf[rank] = shares ? leading : static_cast<std::uint32_t>(kept.size());
+    if (!shares)
+      kept.push_back(std::move(plan.programs[rank]));
+  }
+  plan.programs = std::move(kept);
 }
 
 } // namespace vime

@@ -5,6 +5,9 @@
 // appended to all its members in one call and gets one time. Time of a new action: one step above
 // the latest of its members, so that every rank's dispatch order ascends and both ends of a
 // transfer agree, whatever the caller does.
+//
+// Written are the ranks that stand for all (runtime/Plan/Mesh.h): the leading replica and one
+// other.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +17,13 @@
 
 namespace vime {
 
+/// Members whose dispatcher waits for a call.
+enum class Waiting : std::uint8_t { Nobody, AllButRoot, Everybody };
+
 class ProgramWriter {
 public:
-  ProgramWriter(plan::Plan &plan, std::uint32_t ranks);
+  /// The plan's mesh is known.
+  explicit ProgramWriter(plan::Plan &plan);
 
   /// One end of a transfer: the rank, and the stage there that makes or takes the message (0 where
   /// none does).
@@ -29,8 +36,9 @@ public:
   /// channel apart.
   void transfer(End source, End destination, plan::Flow flow, plan::Message message,
                 plan::BufferKind content, std::uint32_t microbatch = 0);
-  /// The group's operation on all ranks.
-  void collective(plan::Opcode opcode, std::uint32_t group);
+  /// The group's operation on `member` and all who are in the group with it.
+  void collective(plan::Opcode opcode, std::uint32_t group, std::uint32_t member,
+                  Waiting waiting = Waiting::Nobody, std::uint32_t stage = 0);
   /// An action on the rank's lane of the kind that the opcode asks for.
   void local(std::uint32_t rank, plan::Opcode opcode, std::uint32_t stage = 0,
              std::uint32_t microbatch = 0, std::uint16_t immediate = 0);
@@ -38,10 +46,16 @@ public:
   void beginLoop(std::uint32_t id, std::uint32_t trips);
   void endLoop();
 
+  /// Keeps of equal programs of both replicas one; nothing can be appended afterwards.
+  void shareEqualPrograms();
+
 private:
   std::uint8_t laneOf(std::uint32_t rank, const plan::Lane &lane);
-  void append(std::uint32_t rank, plan::Opcode opcode, std::uint8_t lane, std::uint32_t stage,
-              std::uint32_t microbatch, std::uint16_t immediate, std::int32_t time);
+  std::uint8_t groupLaneOf(std::uint32_t rank, std::uint32_t group);
+  std::vector<std::uint32_t> membersOf(std::uint32_t group, std::uint32_t member) const;
+  plan::Action &append(std::uint32_t rank, plan::Opcode opcode, std::uint8_t lane,
+                       std::uint32_t stage, std::uint32_t microbatch, std::uint16_t immediate,
+                       std::int32_t time);
   plan::Peer peerOf(std::uint32_t from, std::uint32_t to, plan::Flow flow) const;
 
   plan::Plan &plan;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Snapshot.h"
 #include "runtime/Plan/StepHeader.h"
 
@@ -13,8 +14,11 @@ namespace {
 
 constexpr std::uint16_t kWholeRank = kNoStage;
 
-// The buffers of an action in the order of its signature (runtime/Plan/Opcode.cpp); transfers and
-// broadcasts take what their lane carries.
+// What comes from another replica lies here while it is added, half by half.
+constexpr std::uint64_t kMostStaging = 1 << 20;
+
+// The buffers of an action in the order of its signature (runtime/Plan/Opcode.cpp); transfers,
+// broadcasts and gathers take what their lane carries.
 std::vector<BufferKind> kindsOf(Opcode opcode) {
   using enum BufferKind;
   switch (opcode) {
@@ -31,10 +35,10 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
   case Opcode::BackwardWeight:
     return {Header, Segments,    OutputGradient, Input,     Weights,
             Stash,  WeightStash, Gradients,      Workspace, TiedGradients};
-  case Opcode::Gather:
-    return {Stats, AllStats};
   case Opcode::AllGather:
     return {Squares, AllSquares};
+  case Opcode::AllReduce:
+    return {Gradients, Staging};
   case Opcode::Initialize:
     return {Weights, Moments};
   case Opcode::ScaleGradients:
@@ -52,19 +56,19 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
   case Opcode::Load:
     return {Header, Tokens, Labels, Segments};
   case Opcode::Report:
-    return {Header, Losses, Scalars, AllStats};
+    return {Header, Scalars, AllStats};
   case Opcode::ExportShard:
     return {Weights, Stats};
   case Opcode::ExportCommit:
-    return {AllStats};
+    return {ReplicaStats};
   case Opcode::Measure:
-    return {Stats};
+    return {Header, Losses, Stats};
   case Opcode::Snapshot:
     return {Header, Weights, Moments, BufferKind::Snapshot};
   case Opcode::CheckpointShard:
     return {BufferKind::Snapshot, Stats};
   case Opcode::CheckpointCommit:
-    return {AllStats};
+    return {ReplicaStats};
   default:
     return {};
   }
@@ -119,8 +123,11 @@ private:
     return kWholeRank;
   }
 
+  // The first rank of a replica: reads its samples, gathers its counters.
+  bool leadsReplica() const { return rank % plan.mesh.pipeline == 0; }
+
   void makeRankBuffers() {
-    const bool coordinates = rank == 0;
+    const bool coordinates = leadsReplica();
     add(BufferKind::Header, kWholeRank, StepHeader::bytes(microbatches));
     add(BufferKind::Segments, kWholeRank, (caps.segments + 1) * 4ull, microbatches);
     if (coordinates || holds(0))
@@ -135,7 +142,18 @@ private:
     add(BufferKind::AllSquares, kWholeRank, contribution * plan.mesh.pipeline);
     add(BufferKind::Stats, kWholeRank, sizeof(RankStats));
     if (coordinates)
-      add(BufferKind::AllStats, kWholeRank, sizeof(RankStats) * plan.mesh.pipeline);
+      add(replicaStats(plan.mesh), kWholeRank, sizeof(RankStats) * plan.mesh.pipeline);
+    if (rank == 0 && plan.mesh.data > 1)
+      add(BufferKind::AllStats, kWholeRank, sizeof(RankStats) * plan.mesh.ranks());
+    if (plan.mesh.data > 1)
+      makeStaging();
+  }
+
+  void makeStaging() {
+    std::uint64_t largest = 0;
+    for (const StageSpec &spec : specs)
+      largest = std::max(largest, spec.gradientBytes);
+    add(BufferKind::Staging, kWholeRank, std::min(aligned(2 * largest), kMostStaging));
   }
 
   // Ring counts follow from the uses (sizeRings).
@@ -248,6 +266,8 @@ private:
       return outputOf(chunk);
     case BufferKind::InputGradient:
       return inputGradientOf(chunk);
+    case BufferKind::ReplicaStats:
+      return find(replicaStats(plan.mesh));
     default:
       const std::uint32_t own = find(kind, chunk);
       return own == kNoBuffer ? find(kind) : own;
@@ -258,14 +278,20 @@ private:
     const auto opcode = static_cast<Opcode>(action.opcode);
     if (opcode == Opcode::Send || opcode == Opcode::Receive)
       return {contentOf(action, opcode == Opcode::Send)};
+    const std::uint32_t group = program.lanes[action.lane].group;
     if (opcode == Opcode::Broadcast)
-      return {find(program.lanes[action.lane].group == kStepGroup ? BufferKind::Header
-                                                                  : BufferKind::Segments)};
+      return {find(group == kSegmentsGroup ? BufferKind::Segments : BufferKind::Header)};
+    if (opcode == Opcode::Gather && group == kAllStatsGroup)
+      return {find(BufferKind::ReplicaStats), find(BufferKind::AllStats)};
+    if (opcode == Opcode::Gather)
+      return {find(BufferKind::Stats), find(replicaStats(plan.mesh))};
     std::vector<std::uint32_t> operands;
     for (const BufferKind kind : kindsOf(opcode))
       operands.push_back(kind == BufferKind::TiedWeights     ? tiedWeightsOf(action.stage)
                          : kind == BufferKind::TiedGradients ? tiedGradientsOf(action)
                                                              : resolve(kind, action.stage));
+    if (opcode == Opcode::Measure && !leadsReplica())
+      operands[1] = kNoBuffer; // it has losses to send, not to count
     return operands;
   }
 
@@ -313,10 +339,10 @@ private:
 
 } // namespace
 
-Layout makeRankBuffers(Plan &plan, std::uint32_t rank, const MicrobatchCaps &caps,
-                       std::uint32_t microbatches) {
+Layout makeRankBuffers(Plan &plan, std::uint32_t program, std::uint32_t rank,
+                       const MicrobatchCaps &caps, std::uint32_t microbatches) {
   Layout layout;
-  RankBuffers(plan, rank, plan.programs[rank], layout, caps, microbatches).make();
+  RankBuffers(plan, rank, plan.programs[program], layout, caps, microbatches).make();
   return layout;
 }
 

@@ -9,8 +9,16 @@
 
 namespace vime {
 
-/// Places in Plan::groups of a training plan.
-enum TrainingGroup : std::uint32_t { kStepGroup, kSegmentsGroup, kNormGroup, kStatsGroup };
+/// Places in Plan::groups of a training plan; those from `decision` on only with several replicas.
+enum TrainingGroup : std::uint32_t {
+  kStepGroup,
+  kSegmentsGroup,
+  kNormGroup,
+  kStatsGroup,
+  kDecisionGroup,
+  kGradientsGroup,
+  kAllStatsGroup
+};
 
 /// Buffers and their slots start at multiples of the alignment.
 constexpr std::uint64_t aligned(std::uint64_t bytes) {
@@ -24,8 +32,9 @@ constexpr bool isMicrobatchRing(plan::BufferKind kind) {
          kind == Stash || kind == WeightStash;
 }
 
-/// Buffers without place, rings with one slot; fills the operands of the rank's program.
-plan::Layout makeRankBuffers(plan::Plan &plan, std::uint32_t rank, const MicrobatchCaps &caps,
-                             std::uint32_t microbatches);
+/// Buffers without place, rings with one slot; fills the operands of a program, of which `rank` is
+/// the first rank.
+plan::Layout makeRankBuffers(plan::Plan &plan, std::uint32_t program, std::uint32_t rank,
+                             const MicrobatchCaps &caps, std::uint32_t microbatches);
 
 } // namespace vime

@@ -32,7 +32,7 @@ void nameLastCheckpoint(ProgramWriter &programs, const StagesOfRanks &stages,
                         std::uint32_t coordinator) {
   for (std::uint32_t rank = 0; rank < stages.size(); ++rank)
     programs.local(rank, Opcode::Measure);
-  programs.collective(Opcode::Gather, kStatsGroup);
+  programs.collective(Opcode::Gather, kStatsGroup, coordinator);
   programs.local(coordinator, Opcode::CheckpointCommit);
 }
 

@@ -13,7 +13,7 @@
 
 namespace vime {
 
-/// By rank: its stages.
+/// By rank of the leading replica: its stages.
 using StagesOfRanks = std::vector<std::vector<plan::LocalStage>>;
 
 /// At the end of a step, behind the gathering of the counters.

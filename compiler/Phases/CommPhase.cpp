@@ -45,7 +45,7 @@ struct CommPhase : PhasePass<CommPhase> {
       return refuse(pipeline, "the schedule is of " + llvm::Twine(here) + what + ", the job of " +
                                   llvm::Twine(inJob));
     };
-    const std::size_t ranks = job.cluster.ranks.value;
+    const std::size_t ranks = job.actor.pipeline.value;
     const std::size_t microbatches = job.pipeline.microbatches.value;
     const std::size_t layers = job.model(job.actor.model.value)->config.layers;
     if (record.schedule.rows.size() != ranks)

@@ -3,11 +3,14 @@
 
 #include "compiler/Lowering/LowerCommunication.h"
 #include "compiler/Lowering/PlanMemory.h"
+#include "compiler/Lowering/RankBuffers.h"
 #include "compiler/Phases/JobIr.h"
 #include "compiler/Phases/Passes.h"
 #include "compiler/Phases/PhasePass.h"
 #include "dialects/Plan/FlattenPlan.h"
 #include "dialects/Plan/UpdatePlan.h"
+#include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Mesh.h"
 
 namespace vime {
 namespace {
@@ -30,10 +33,10 @@ struct MemoryPhase : PhasePass<MemoryPhase> {
     plan::Plan plan = ir::planFromOp(op);
     if (!plan.layouts.empty())
       return refuse(op, "the plan has layouts already");
-    if (!hasAProgramPerRank(plan, *job))
-      return refuse(op, "the plan has not one program for each rank of the job");
+    if (!isOfMesh(plan, *job))
+      return refuse(op, "the plan has not the mesh, the models and the groups of the job");
     if (!placesEveryStageOnce(plan))
-      return refuse(op, "the plan has not each stage on one rank");
+      return refuse(op, "the plan has not each stage on one rank of a replica");
     if (!hasMicrobatchesOfJob(plan, *job))
       return refuse(op, "the plan has an action of a microbatch that the job does not have");
     if (!planMemory(plan, capsOf(*job), job->pipeline.microbatches.value))
@@ -42,18 +45,22 @@ struct MemoryPhase : PhasePass<MemoryPhase> {
   }
 
   // Programs may have been edited by hand.
-  static bool hasAProgramPerRank(const plan::Plan &plan, const Job &job) {
-    const std::size_t ranks = job.cluster.ranks.value;
-    return plan.mesh.pipeline == ranks && plan.mesh.ranks() == ranks &&
-           plan.programs.size() == ranks && plan.programOf.size() == ranks &&
-           plan.models.size() == 1 && plan.groups.size() == 4;
+  static bool isOfMesh(const plan::Plan &plan, const Job &job) {
+    const plan::Mesh mesh{.pipeline = job.actor.pipeline.value, .data = job.actor.data.value};
+    const std::size_t groups = mesh.data > 1 ? kAllStatsGroup + 1 : kStatsGroup + 1;
+    return plan.mesh == mesh && plan.programOf.size() == plan::representatives(mesh) &&
+           plan.models.size() == 1 && plan.groups.size() >= groups;
   }
   static bool placesEveryStageOnce(const plan::Plan &plan) {
-    std::vector<int> holders(plan.models[0].stages.size());
-    for (const plan::Program &program : plan.programs)
-      for (const plan::LocalStage &stage : program.stages)
-        ++holders[stage.stage]; // in range, as MLIR's verifier has seen
-    return std::all_of(holders.begin(), holders.end(), [](int ranks) { return ranks == 1; });
+    for (std::uint32_t first = 0; first < plan.programOf.size(); first += plan.mesh.pipeline) {
+      std::vector<int> holders(plan.models[0].stages.size());
+      for (std::uint32_t rank = first; rank < first + plan.mesh.pipeline; ++rank)
+        for (const plan::LocalStage &stage : plan::programOf(plan, rank)->stages)
+          ++holders[stage.stage]; // in range, as MLIR's verifier has seen
+      if (!std::all_of(holders.begin(), holders.end(), [](int ranks) { return ranks == 1; }))
+        return false;
+    }
+    return true;
   }
   static bool hasMicrobatchesOfJob(const plan::Plan &plan, const Job &job) {
     for (const plan::Program &program : plan.programs)

@@ -5,6 +5,7 @@
 #include "compiler/Phases/PhasePass.h"
 #include "dialects/Plan/FlattenPlan.h"
 #include "dialects/Plan/UpdatePlan.h"
+#include "runtime/Plan/Mesh.h"
 
 namespace vime {
 namespace {
@@ -34,7 +35,7 @@ struct PlanPhase : PhasePass<PlanPhase> {
     plan::Plan plan = ir::planFromOp(op, ir::Flatten::WithoutActions);
     if (plan.layouts.empty())
       return refuse(op, "the plan has no layouts; phase memory makes them");
-    if (plan.programOf.size() != plan.mesh.ranks())
+    if (plan.programOf.size() != plan::representatives(plan.mesh))
       return refuse(op, "the plan has not a program for each rank");
     finishPlan(plan, *job, {textBytes, {textHashLow, textHashHigh}}, version);
     plan.programs.clear();

@@ -61,6 +61,8 @@ constexpr std::array kExamples = {
     PlanExample{Rule::S4, 11, "backward 0 adds to buffer 9, backward 1 to buffer 10"},
     PlanExample{Rule::S4, 12, "`add_tied` stands behind `scale_gradients`"},
     PlanExample{Rule::S4, 13, "rank 3 sends `tied_gradients` before its last backward"},
+    PlanExample{Rule::S4, 14, "mesh pp 4 dp 2, and rank 1 has no `all_reduce` of stage 1"},
+    PlanExample{Rule::S4, 15, "backward 7 stands behind `all_reduce`"},
     PlanExample{Rule::S4, 20, "a table says `0B0,0REDUCE_GRAD,0B1`"},
 
     PlanExample{Rule::C1, 1, "rank 0 sends eight messages to rank 1, which receives seven"},
@@ -97,6 +99,7 @@ constexpr std::array kExamples = {
                 "slots of `segments` stand 64 bytes apart on rank 0 and 128 on rank 1"},
     PlanExample{Rule::C3, 7, "rank 0 gathers squares, rank 1 hands over stats"},
     PlanExample{Rule::C3, 8, "only rank 1 has `skip_if_empty` on its call"},
+    PlanExample{Rule::C3, 9, "an `all_reduce` of rank 1 without the flag `host_blocking`"},
 
     PlanExample{Rule::M1, 1, "an arena of 4096 bytes whose last buffer ends at 2112"},
     PlanExample{Rule::M1, 2, "a buffer of 512 bytes at offset 1920 of an arena of 2112"},
@@ -132,7 +135,8 @@ std::string_view remedyOf(Rule rule) {
   case Rule::S3:
     return "correct the index; `vimec show --format=text` lists what there is";
   case Rule::S4:
-    return "add gradients in ascending microbatch, scale once, take the norm, then update";
+    return "add gradients in ascending microbatch, then over replicas, scale once, take the norm, "
+           "then update";
   case Rule::C1:
     return "let the k-th send and the k-th receive of a channel be one message";
   case Rule::C2:

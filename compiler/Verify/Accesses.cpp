@@ -1,5 +1,7 @@
 #include "compiler/Verify/Accesses.h"
 
+#include "runtime/Plan/Mesh.h"
+
 namespace vime::verify {
 
 using namespace plan;
@@ -37,7 +39,10 @@ AccessShape::Operand useOf(const Signature &signature, const OperandSignature &o
 AccessShape shapeOf(const Signature &signature, bool special) {
   AccessShape shape;
   shape.count = static_cast<std::uint8_t>(signature.operands.size());
-  shape.movesBytes = signature.family == Family::Transfer || signature.family == Family::Collective;
+  // A sum is of the whole buffer, which its message does not state.
+  shape.movesBytes =
+      signature.family == Family::Transfer ||
+      (signature.family == Family::Collective && signature.opcode != Opcode::AllReduce);
   shape.perMicrobatch = signature.perMicrobatch;
   for (std::uint8_t operand = 0; operand < shape.count; ++operand)
     shape.operands[operand] = useOf(signature, signature.operands[operand], special);
@@ -81,9 +86,10 @@ std::uint64_t fixedBytes(const ActionTable &table, const RankView &rank, const A
   const Lane &lane = rank.program->lanes[action.lane];
   if (lane.kind != LaneKind::Group)
     return lane.message.perToken != 0 ? 0 : lane.message.fixed;
-  const std::uint64_t bytes = table.plan().groups[lane.group].message.fixed;
-  return operand == 1 ? bytes * table.ranks().size()
-                      : bytes; // a destination holds what all members gave
+  const Group &group = table.plan().groups[lane.group];
+  const std::uint64_t bytes = group.message.fixed;
+  // A destination holds what all members gave, also those that are not in the table.
+  return operand == 1 ? bytes * memberCount(table.plan().mesh, group.axes) : bytes;
 }
 
 std::uint64_t tokenBytes(const Plan &plan, const Message &message) {
@@ -91,12 +97,16 @@ std::uint64_t tokenBytes(const Plan &plan, const Message &message) {
   return message.fixed + tokens * message.perToken;
 }
 
+bool isRootOf(const Plan &plan, std::uint32_t group, std::uint32_t rank) {
+  return memberIndex(plan.mesh, rank, plan.groups[group].axes) == plan.groups[group].root;
+}
+
 AccessReader::AccessReader(const ActionTable &table, const RankView &rank)
     : table(table), rank(rank), shapes(accessShapes()) {
   for (std::size_t index = 0; index < rank.program->lanes.size(); ++index) {
     const Lane &lane = rank.program->lanes[index];
     isGroup[index] = lane.kind == LaneKind::Group;
-    isRoot[index] = isGroup[index] && table.plan().groups[lane.group].root == rank.rank;
+    isRoot[index] = isGroup[index] && isRootOf(table.plan(), lane.group, rank.rank);
     movesSlot[index] = !isGroup[index] && lane.message.perToken != 0;
   }
 }

@@ -54,6 +54,8 @@ struct AccessShape {
 std::uint64_t fixedBytes(const ActionTable &table, const RankView &rank, const plan::Action &action,
                          std::uint8_t operand);
 
+bool isRootOf(const plan::Plan &plan, std::uint32_t group, std::uint32_t rank);
+
 /// Largest number of bytes of a message with bytes per token.
 std::uint64_t tokenBytes(const plan::Plan &plan, const plan::Message &message);
 

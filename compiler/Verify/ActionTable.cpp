@@ -6,6 +6,7 @@
 
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
+#include "runtime/Plan/Mesh.h"
 
 namespace vime::verify {
 
@@ -77,7 +78,7 @@ struct End {
 } // namespace
 
 ActionTable::ActionTable(const Plan &plan) : source(plan) {
-  const std::uint32_t ranks = plan.mesh.ranks();
+  const std::uint32_t ranks = representatives(plan.mesh);
   rankViews.reserve(ranks);
   std::size_t actions = 0;
   for (const std::uint32_t program : plan.programOf)
@@ -184,26 +185,46 @@ void ActionTable::findChannels() {
 }
 
 void ActionTable::findGroups() {
-  const std::vector<std::uint32_t> nobody(rankViews.size(), kNone);
-  groupViews.assign(source.groups.size(), {nobody, true});
-  for (std::uint32_t index = 0; index < laneViews.size(); ++index) {
-    LaneView &view = laneViews[index];
-    if (laneOf(view).kind != LaneKind::Group)
-      continue;
-    view.stream = laneOf(view).group;
-    GroupView &group = groupViews[view.stream];
-    group.matched = group.matched && group.lanes[view.rank] == kNone;
-    group.lanes[view.rank] = index;
+  for (std::uint32_t group = 0; group < source.groups.size(); ++group)
+    for (const RankView &rank : rankViews)
+      if (memberIndex(source.mesh, rank.rank, source.groups[group].axes) == 0)
+        groupViews.push_back(viewOf(group, rank.rank));
+  for (std::uint32_t index = 0; index < groupViews.size(); ++index)
+    findMembers(index);
+}
+
+GroupView ActionTable::viewOf(std::uint32_t group, std::uint32_t first) const {
+  const Group &of = source.groups[group];
+  GroupView view{.group = group, .root = of.root};
+  for (std::uint32_t index = 0; index < memberCount(source.mesh, of.axes); ++index) {
+    const std::uint32_t rank = memberRank(source.mesh, first, of.axes, index);
+    if (rank >= rankViews.size())
+      break; // like those before it
+    view.members.push_back(rank);
   }
-  for (std::size_t index = 0; index < groupViews.size(); ++index) {
-    GroupView &group = groupViews[index];
-    const std::uint32_t root = group.lanes[source.groups[index].root];
-    for (const std::uint32_t lane : group.lanes) {
-      group.matched = group.matched && lane != kNone && root != kNone &&
-                      sameSegments(laneViews[root], laneViews[lane]);
-      if (lane != kNone)
-        laneViews[lane].partner = root;
-    }
+  view.lanes.assign(view.members.size(), kNone);
+  return view;
+}
+
+void ActionTable::findMembers(std::uint32_t index) {
+  GroupView &view = groupViews[index];
+  view.matched = true;
+  for (std::size_t member = 0; member < view.members.size(); ++member) {
+    const RankView &rank = rankViews[view.members[member]];
+    for (std::uint32_t lane = 0; lane < rank.program->lanes.size(); ++lane)
+      if (const Lane &fields = rank.program->lanes[lane];
+          fields.kind == LaneKind::Group && fields.group == view.group) {
+        view.matched = view.matched && view.lanes[member] == kNone;
+        view.lanes[member] = rank.firstLane + lane;
+        laneViews[rank.firstLane + lane].stream = index;
+      }
+  }
+  const std::uint32_t root = view.lanes[view.root];
+  for (const std::uint32_t lane : view.lanes) {
+    view.matched = view.matched && lane != kNone && root != kNone &&
+                   sameSegments(laneViews[root], laneViews[lane]);
+    if (lane != kNone)
+      laneViews[lane].partner = root;
   }
 }
 

@@ -1,4 +1,4 @@
-// ActionTable: a plan as flat arrays over all ranks, built once: what the judges read.
+// ActionTable: a plan as flat arrays over its ranks, built once: what the judges read.
 //
 //   for (const RankView &rank : table.ranks())
 //     for (std::uint32_t entry = rank.first; entry < rank.end; ++entry)
@@ -8,6 +8,9 @@
 // other. A loop over steps stays a loop: its body stands here once and is a segment with its trips.
 // A loop over microbatches, in that body or outside, runs at most once per microbatch, so it is
 // unrolled here and no judge needs to know that it was one.
+//
+// Of several replicas the leading one and the next stand for all (execution-model.md, Replicas):
+// the table has their ranks and no others, under their own numbers.
 //
 // A message never crosses the edge of an iteration of a loop over steps (C1), so the k-th send of a
 // channel meets the k-th receive of the same segment and iteration, and entries can be matched by
@@ -67,7 +70,7 @@ struct RankView {
 struct LaneView {
   std::uint32_t rank = 0, lane = 0;
   std::uint32_t first = 0, end = 0; // its entries in ActionTable::dispatched()
-  std::uint32_t stream = kNone;     // index of its channel or group
+  std::uint32_t stream = kNone;     // index of its channel, or in ActionTable::groups()
   std::uint32_t partner = kNone;    // the lane at the other end; of a group the root's
 };
 
@@ -78,7 +81,11 @@ struct Channel {
   bool matched = false; // one lane at each end, as many sends as receives in every segment
 };
 
+/// A group of the plan at one coordinate along the axes that it does not run along.
 struct GroupView {
+  std::uint32_t group = 0;            // index in Plan::groups
+  std::uint32_t root = 0;             // index in `members`
+  std::vector<std::uint32_t> members; // ranks of the table, ascending
   std::vector<std::uint32_t>
       lanes;            // of each member; kNone if it has none, the last one if it has several
   bool matched = false; // every member has one lane and as many calls in every segment
@@ -100,6 +107,13 @@ public:
   std::span<const LaneView> lanes() const { return laneViews; }
   std::span<const Channel> channels() const { return channelViews; }
   std::span<const GroupView> groups() const { return groupViews; }
+  /// Replicas in the table, and the ranks of one.
+  std::uint32_t replicas() const {
+    return static_cast<std::uint32_t>(rankViews.size()) / source.mesh.pipeline;
+  }
+  std::span<const RankView> replica(std::uint32_t index) const {
+    return ranks().subspan(std::size_t{index} * source.mesh.pipeline, source.mesh.pipeline);
+  }
   std::span<const StageView> stages() const { return stageViews; }
   /// All ranks run the same loops over steps, so that their segments stand for each other.
   bool segmentsAgree() const { return agree; }
@@ -141,6 +155,8 @@ private:
   void sortByLane(const RankView &rank);
   void findChannels();
   void findGroups();
+  GroupView viewOf(std::uint32_t group, std::uint32_t first) const;
+  void findMembers(std::uint32_t index);
   bool sameSegments(const LaneView &one, const LaneView &other) const;
 
   const plan::Plan &source;

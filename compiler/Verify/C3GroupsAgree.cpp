@@ -17,15 +17,15 @@ namespace {
 using namespace plan;
 
 std::uint16_t opcodeOf(Collective operation) {
-  constexpr Opcode kOpcodes[] = {Opcode::Broadcast, Opcode::Gather, Opcode::AllGather};
+  constexpr Opcode kOpcodes[] = {Opcode::Broadcast, Opcode::Gather, Opcode::AllGather,
+                                 Opcode::AllReduce};
   return code(kOpcodes[static_cast<std::size_t>(operation)]);
 }
 
 class Members {
 public:
-  Members(const ActionTable &table, std::uint32_t index, Verdict &verdict)
-      : table(table), group(table.plan().groups[index]), view(table.groups()[index]),
-        verdict(verdict), index(index) {}
+  Members(const ActionTable &table, const GroupView &view, Verdict &verdict)
+      : table(table), group(table.plan().groups[view.group]), view(view), verdict(verdict) {}
 
   void judge() {
     if (std::all_of(view.lanes.begin(), view.lanes.end(),
@@ -41,6 +41,8 @@ public:
   }
 
 private:
+  const RankView &rankOf(std::uint32_t member) const { return table.ranks()[view.members[member]]; }
+  const RankView &root() const { return rankOf(view.root); }
   std::span<const std::uint32_t> callsOf(std::uint32_t member) const {
     return table.dispatched(table.lanes()[view.lanes[member]]);
   }
@@ -48,7 +50,7 @@ private:
   void present() {
     bool all = true;
     for (std::uint32_t member = 0; member < view.lanes.size(); ++member)
-      all = onceOn(table.ranks()[member]) && all;
+      all = onceOn(rankOf(member)) && all;
     if (all)
       counts();
   }
@@ -56,7 +58,7 @@ private:
   bool onceOn(const RankView &rank) {
     std::size_t lanes = 0;
     for (const Lane &lane : rank.program->lanes)
-      lanes += lane.kind == LaneKind::Group && lane.group == index;
+      lanes += lane.kind == LaneKind::Group && lane.group == view.group;
     if (lanes == 0)
       verdict.error(Rule::C3, 1,
                     fmt::format("rank {} is a member of group `{}`, but has no lane for it",
@@ -71,36 +73,36 @@ private:
   std::size_t countIn(std::uint32_t member, std::uint32_t segment) const {
     std::size_t count = 0;
     for (const std::uint32_t entry : callsOf(member))
-      count += table.segment(table.ranks()[member], entry) == segment;
+      count += table.segment(rankOf(member), entry) == segment;
     return count;
   }
 
   void counts() {
-    const RankView &root = table.ranks()[group.root];
+    const RankView &root = this->root();
     for (std::uint32_t segment = 0; segment < root.segments.size(); ++segment)
       for (std::uint32_t member = 0; member < view.lanes.size(); ++member) {
-        const std::size_t own = countIn(member, segment), roots = countIn(group.root, segment);
+        const std::size_t own = countIn(member, segment), roots = countIn(view.root, segment);
         if (own == roots)
           continue;
         const Segment &where = root.segments[segment];
         Finding &finding = verdict.error(
             Rule::C3, 3,
-            fmt::format("rank {} calls group `{}` {} {}, rank {} {}", member, group.name,
-                        times(own),
+            fmt::format("rank {} calls group `{}` {} {}, rank {} {}", rankOf(member).rank,
+                        group.name, times(own),
                         where.isLoop() ? fmt::format("in an iteration of loop {}", where.loop)
                                        : std::string("outside of loops"),
-                        group.root, times(roots)));
-        if (!callsOf(group.root).empty())
-          verdict.from(finding, placeOf(table, root, callsOf(group.root).back()));
+                        root.rank, times(roots)));
+        if (!callsOf(view.root).empty())
+          verdict.from(finding, placeOf(table, root, callsOf(view.root).back()));
         if (!callsOf(member).empty())
-          verdict.to(finding, placeOf(table, table.ranks()[member], callsOf(member).back()));
+          verdict.to(finding, placeOf(table, rankOf(member), callsOf(member).back()));
         return;
       }
   }
 
   /// Each call by itself.
   void calls(std::uint32_t member) {
-    const RankView &rank = table.ranks()[member];
+    const RankView &rank = rankOf(member);
     for (const std::uint32_t entry : callsOf(member)) {
       const Action &action = table.action(rank, entry);
       if (action.opcode != opcodeOf(group.operation)) {
@@ -109,16 +111,30 @@ private:
                           signatureOf(action.opcode)->name, group.name, nameOf(group.operation)));
         return;
       }
-      if (!fits(rank, entry, action, 0) ||
-          (action.operandCount > 1 && !fits(rank, entry, action, 1)))
+      if (group.operation == Collective::AllReduce ? !isAwaited(rank, entry, action)
+                                                   : !fits(rank, entry, action))
         return;
     }
+  }
+
+  /// A sum may go on only while its ranks wait for it: whoever does something else first can hold
+  /// up a rank whose action has a smaller time.
+  bool isAwaited(const RankView &rank, std::uint32_t entry, const Action &action) {
+    return (action.flags & kHostBlocking) != 0 ||
+           fault(9, rank, entry,
+                 fmt::format("rank {} does not wait for the sum of group `{}`", rank.rank,
+                             group.name));
+  }
+
+  bool fits(const RankView &rank, std::uint32_t entry, const Action &action) {
+    return fits(rank, entry, action, 0) &&
+           (action.operandCount == 1 || fits(rank, entry, action, 1));
   }
 
   bool fits(const RankView &rank, std::uint32_t entry, const Action &action, std::uint8_t operand) {
     const std::uint32_t buffer = rank.program->operands[action.operands + operand];
     const bool used =
-        operand == 0 || group.operation == Collective::AllGather || rank.rank == group.root;
+        operand == 0 || group.operation == Collective::AllGather || rank.rank == root().rank;
     if (!used)
       return true;
     if (buffer == kNoBuffer)
@@ -132,23 +148,25 @@ private:
                                               nameOf(rank.layout->buffers[buffer].kind), room));
   }
   std::string_view accessOf(const RankView &rank, std::uint8_t operand) const {
-    return operand == 1 || (group.operation == Collective::Broadcast && rank.rank != group.root)
+    return operand == 1 || (group.operation == Collective::Broadcast && rank.rank != root().rank)
                ? "into"
                : "from";
   }
 
   /// The k-th calls of all members against the root's.
   void alike() {
-    const RankView &root = table.ranks()[group.root];
+    const RankView &root = this->root();
     for (std::uint32_t member = 0; member < view.lanes.size(); ++member)
       for (std::size_t k = 0; k < callsOf(member).size(); ++k)
-        if (!pair(k, root, callsOf(group.root)[k], table.ranks()[member], callsOf(member)[k]))
+        if (!pair(k, root, callsOf(view.root)[k], rankOf(member), callsOf(member)[k]))
           break;
   }
 
   bool pair(std::size_t k, const RankView &root, std::uint32_t rootEntry, const RankView &rank,
             std::uint32_t entry) {
     const Buffer &own = payload(rank, entry), &its = payload(root, rootEntry);
+    if (group.operation == Collective::AllReduce && !addsAlike(k, root, rootEntry, rank, entry))
+      return false;
     const bool several = group.message.fixed > std::min(own.bytes, its.bytes);
     const bool sameSlots =
         own.stride == its.stride && own.bytes == its.bytes && own.count == its.count;
@@ -173,6 +191,30 @@ private:
     return false;
   }
 
+  /// Gradients of one stage, as many bytes on every member.
+  bool addsAlike(std::size_t k, const RankView &root, std::uint32_t rootEntry, const RankView &rank,
+                 std::uint32_t entry) {
+    const std::uint32_t own = stageOf(rank, entry), its = stageOf(root, rootEntry);
+    const std::uint64_t bytes = payload(rank, entry).bytes;
+    const std::uint64_t rootBytes = payload(root, rootEntry).bytes;
+    if (own == its && bytes == rootBytes)
+      return true;
+    const ActionPlace place = placeOf(table, rank, entry);
+    Finding &finding = verdict.error(
+        Rule::C3, 7, place,
+        fmt::format(
+            "call {} of group `{}` adds {} bytes of stage {} on rank {} and {} bytes of stage "
+            "{} on rank {}",
+            k, group.name, rootBytes, its, root.rank, bytes, own, rank.rank));
+    verdict.from(finding, placeOf(table, root, rootEntry));
+    verdict.to(finding, place);
+    return false;
+  }
+
+  std::uint32_t stageOf(const RankView &rank, std::uint32_t entry) const {
+    return table.stages()[rank.stages[table.action(rank, entry).stage]].stage;
+  }
+
   const Buffer &payload(const RankView &rank, std::uint32_t entry) const {
     return rank.layout->buffers[rank.program->operands[table.action(rank, entry).operands]];
   }
@@ -187,14 +229,13 @@ private:
   const Group &group;
   const GroupView &view;
   Verdict &verdict;
-  std::uint32_t index;
 };
 
 } // namespace
 
 void verifyGroupsAgree(const ActionTable &table, Verdict &verdict) {
-  for (std::uint32_t group = 0; group < table.groups().size(); ++group)
-    Members(table, group, verdict).judge();
+  for (const GroupView &view : table.groups())
+    Members(table, view, verdict).judge();
 }
 
 } // namespace vime::verify

@@ -82,6 +82,10 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::S4, 13,
                  "the gradient of a tied head does not leave its buffer exactly once, when it is "
                  "complete"},
+    VerifierCode{Rule::S4, 14,
+                 "the gradients of a stage are not reduced over the replicas exactly once, after "
+                 "the last of them and before they are scaled"},
+    VerifierCode{Rule::S4, 15, "a weight gradient is added after the gradients were reduced"},
     VerifierCode{Rule::S4, 20,
                  "the gradients of a stage are reduced before the last of them, or twice"},
 
@@ -122,6 +126,7 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::C3, 6, "members of a group lay out the slots of what it moves differently"},
     VerifierCode{Rule::C3, 7, "members of a group hand over different things in one call"},
     VerifierCode{Rule::C3, 8, "a call is skipped by some members only"},
+    VerifierCode{Rule::C3, 9, "a rank goes on before a sum that it takes part in is complete"},
 
     VerifierCode{Rule::M1, 1, "an arena is larger than its buffers"},
     VerifierCode{Rule::M1, 2, "a buffer lies outside of its arena"},

@@ -1,7 +1,7 @@
 // S1: in a step each (stage, microbatch) runs one forward and one backward, or one input and one
-// weight gradient in its place; the last stage one loss. The coordinator decides, loads and reports
-// once a step, there are as many steps as the job asks for, and behind them each stage is exported
-// once, if at all.
+// weight gradient in its place; the last stage one loss. That in each replica, which loads its
+// samples once a step. The coordinator decides and reports once a step, there are as many steps as
+// the job asks for, and behind them the leading replica exports each stage once, if at all.
 //
 // A step is an iteration of a loop over steps, or all that stands outside of loops, if there are
 // tasks.
@@ -14,6 +14,7 @@
 
 #include "compiler/Verify/Accesses.h"
 #include "compiler/Verify/Rules.h"
+#include "runtime/Plan/Mesh.h"
 
 namespace vime::verify {
 namespace {
@@ -44,11 +45,12 @@ std::optional<Kind> kindOf(std::uint16_t opcode) {
   }
 }
 
-/// One step of all ranks: for each stage and microbatch a bit for each kind of task that ran.
+/// One step of a replica: for each stage and microbatch a bit for each kind of task that ran.
 class Step {
 public:
-  Step(const ActionTable &table, Verdict &verdict)
-      : table(table), verdict(verdict), microbatches(table.plan().data.microbatches) {}
+  Step(const ActionTable &table, std::uint32_t replica, Verdict &verdict)
+      : table(table), replica(replica), verdict(verdict),
+        microbatches(table.plan().data.microbatches) {}
 
   void add(const RankView &rank, std::uint32_t begin, std::uint32_t end) {
     for (std::uint32_t entry = begin; entry < end; ++entry) {
@@ -69,11 +71,11 @@ public:
         if (!complete(stage, microbatch, where))
           break; // what follows in this stage would only repeat it
     for (std::size_t index = 0; index < kOnce.size(); ++index)
-      if (once[index] != 1)
+      if (const std::uint32_t wanted = kOnce[index] == Opcode::Load || replica == 0 ? 1 : 0;
+          once[index] != wanted)
         verdict.error(Rule::S1, 6,
-                      fmt::format("`{}` runs {} {}, not once",
-                                  signatureOf(code(kOnce[index]))->name, times(once[index]),
-                                  where));
+                      fmt::format("`{}` runs {} {}, not {}", signatureOf(code(kOnce[index]))->name,
+                                  times(once[index]), where, times(wanted)));
     return true;
   }
 
@@ -138,6 +140,7 @@ private:
   }
 
   const ActionTable &table;
+  std::uint32_t replica;
   Verdict &verdict;
   std::uint32_t microbatches;
   std::array<std::uint32_t, kOnce.size()> once{};
@@ -155,19 +158,28 @@ std::vector<std::uint32_t> loopsOf(const ActionTable &table) {
   return loops;
 }
 
+std::string nameOf(const ActionTable &table, std::uint32_t replica, const std::string &where) {
+  return table.replicas() == 1 ? where : fmt::format("{} of replica {}", where, replica);
+}
+
 /// Steps that the segments of one loop (kNone: outside of loops) run.
 std::uint64_t judgeSteps(const ActionTable &table, std::uint32_t loop, Verdict &verdict) {
-  Step step(table, verdict);
-  std::uint64_t trips = 0;
-  for (const RankView &rank : table.ranks())
-    for (const Segment &segment : rank.segments)
-      if (segment.loop == loop) {
-        step.add(rank, segment.first, segment.end);
-        trips = segment.trips;
-      }
   const std::string where =
       loop == kNone ? "outside of loops" : fmt::format("in an iteration of loop {}", loop);
-  return step.complete(where) ? trips : 0;
+  std::uint64_t steps = 0;
+  for (std::uint32_t replica = 0; replica < table.replicas(); ++replica) {
+    Step step(table, replica, verdict);
+    std::uint64_t trips = 0;
+    for (const RankView &rank : table.replica(replica))
+      for (const Segment &segment : rank.segments)
+        if (segment.loop == loop) {
+          step.add(rank, segment.first, segment.end);
+          trips = segment.trips;
+        }
+    const bool hasSteps = step.complete(nameOf(table, replica, where));
+    steps = replica == 0 && hasSteps ? trips : steps; // C2 sees loops that differ
+  }
+  return steps;
 }
 
 std::string_view asked(std::uint32_t exports) {
@@ -186,7 +198,8 @@ public:
     for (const Segment &segment : rank.segments)
       for (std::uint32_t entry = segment.first; entry < segment.end; ++entry)
         add(entry, !segment.isLoop() && &segment == &rank.segments.back());
-    const std::uint32_t wanted = table.plan().run.exportTo.empty() ? 0 : 1;
+    const bool leads = plan::replicaOf(table.plan().mesh, rank.rank) == 0;
+    const std::uint32_t wanted = !leads || table.plan().run.exportTo.empty() ? 0 : 1;
     for (std::uint32_t stage = 0; stage < shards.size(); ++stage)
       if (shards[stage] != wanted)
         verdict.error(Rule::S1, 8,
@@ -245,7 +258,8 @@ void verifyTasksComplete(const ActionTable &table, Verdict &verdict) {
     return; // a stage without a rank, or with two
   // A stage and microbatch needs two tasks at least; said here, so that a plan of a few bytes
   // cannot ask for a large table.
-  const std::uint64_t pairs = std::uint64_t{table.plan().data.microbatches} * table.stages().size();
+  const std::uint64_t pairs =
+      std::uint64_t{table.plan().data.microbatches} * table.stages().size() * table.replicas();
   if (pairs * 2 > table.size()) {
     verdict.error(Rule::S1, 1,
                   fmt::format("{} stages with {} microbatches cannot run in {} actions",

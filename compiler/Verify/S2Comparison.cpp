@@ -1,5 +1,7 @@
 #include "compiler/Verify/S2Comparison.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "runtime/Plan/Describe.h"
@@ -10,7 +12,9 @@ using namespace plan;
 
 namespace {
 
-bool stepHolds(const Value &value, const Need &need, std::uint32_t instant) {
+bool stepHolds(const RankView &rank, const Value &value, const Need &need, std::uint32_t instant) {
+  if (need.step == OfStep::Latest)
+    return value.instant == instant || !rank.segments[instant / 2].isLoop();
   const bool isUpdate = opcodeOf(value.product) == opcodeIndex(Opcode::Optimize);
   const bool inFirstIteration = instant % 2 == 0;
   if (need.step == OfStep::Copy && !inFirstIteration)
@@ -28,13 +32,13 @@ bool Comparison::holds(const Read &read, const Value &value, std::uint32_t insta
   if (!isLabel(value.product))
     return value.product == kUntold || (value.product == kNothing && need.step == OfStep::Sum);
   const Need::Products &wanted = wantedBy(read);
-  if (value.product != wanted[0] && value.product != wanted[1] && value.product != wanted[2])
+  if (std::find(wanted.begin(), wanted.end(), value.product) == wanted.end())
     return false;
   const Signature &writer = *signatures[opcodeOf(value.product)];
   return (!writer.perStage || stageHolds(value, need, read.entry)) &&
          (!writer.perMicrobatch || need.microbatch == OfMicrobatch::Any ||
           value.microbatch == wantedMicrobatch(need, read)) &&
-         stepHolds(value, need, instant);
+         stepHolds(rank, value, need, instant);
 }
 
 void Comparison::report(const Read &read, const Value &value, std::uint32_t writer,

@@ -11,7 +11,7 @@ using namespace plan;
 
 struct Row {
   std::string_view reader, operand;
-  std::array<std::string_view, 3> writers; // `opcode.operand`
+  std::array<std::string_view, 4> writers; // `opcode.operand`
   OfStage stage = OfStage::Any;
   OfMicrobatch microbatch = OfMicrobatch::Any;
   OfStep step = OfStep::This;
@@ -27,20 +27,25 @@ constexpr auto This = OfStep::This;
 constexpr auto Weights = OfStep::Weights;
 constexpr auto Copy = OfStep::Copy;
 constexpr auto AnyStep = OfStep::Any;
+constexpr auto Latest = OfStep::Latest;
 constexpr auto Sum = OfStep::Sum;
 
-using Writers = std::array<std::string_view, 3>;
-constexpr Writers kHeader{"decide.header"}, kSegments{"load.segments"}, kOutput{"forward.output"};
+using Writers = std::array<std::string_view, 4>;
+constexpr Writers kHeader{"load.header"}, kSegments{"load.segments"}, kOutput{"forward.output"};
 constexpr Writers kWeights{"initialize.weights", "optimize.weights"};
 constexpr Writers kMoments{"initialize.moments", "optimize.moments"};
 constexpr Writers kGradient{"backward.input_gradient", "backward_input.input_gradient"};
 constexpr Writers kSummands{"backward.gradients", "backward_weight.gradients"};
+// Whether replicas are there to be added up, and that they are, S4 judges.
+constexpr Writers kReduced{"backward.gradients", "backward_weight.gradients",
+                           "add_tied.gradients", "all_reduce.gradients"};
 constexpr Writers kSum{"backward.gradients", "backward_weight.gradients",
                        "scale_gradients.gradients"};
 constexpr Writers kReady{"backward.gradients", "backward_weight.gradients", "add_tied.gradients"};
 constexpr Writers kTied{"backward.tied_gradients", "backward_weight.tied_gradients"};
 constexpr Writers kScaled{"scale_gradients.gradients"}, kForwardStash{"forward.stash"};
-constexpr Writers kStats{"measure.stats", "export_shard.stats"}, kAllStats{"gather.destination"};
+constexpr Writers kStats{"measure.stats", "export_shard.stats", "gather.destination"},
+    kAllStats{"gather.destination"};
 
 constexpr Row kRows[] = {
     {"forward", "header", kHeader},
@@ -85,7 +90,8 @@ constexpr Row kRows[] = {
     {"scale_gradients", "header", kHeader},
     {"add_tied", "tied_gradients", kTied, Last},
     {"add_tied", "gradients", kSummands, Same},
-    {"scale_gradients", "gradients", kReady, Same}, // S4 tells when they are added
+    {"all_reduce", "gradients", kReady, Same}, // S4 tells when they are added
+    {"scale_gradients", "gradients", kReduced, Same},
     {"square_norm", "gradients", kScaled, Same},
     {"all_gather", "source", {"square_norm.squares"}},
     {"clip", "all_squares", {"all_gather.destination"}},
@@ -95,20 +101,21 @@ constexpr Row kRows[] = {
     {"optimize", "weights", kWeights, Same, NoMicrobatch, AnyStep},
     {"optimize", "moments", kMoments, Same, NoMicrobatch, AnyStep},
 
-    {"load", "header", kHeader},
+    {"load", "header", {"decide.header"}},
+    {"measure", "header", kHeader, Any, NoMicrobatch, Latest},
+    {"measure", "losses", {"loss.losses"}, Any, EachSlot, Latest},
     {"report", "header", kHeader},
-    {"report", "losses", {"loss.losses"}, Any, EachSlot},
     {"report", "scalars", {"clip.scalars"}},
     {"report", "all_stats", kAllStats},
     {"gather", "source", kStats},
     {"export_shard", "weights", {"optimize.weights"}, Same, NoMicrobatch, AnyStep},
-    {"export_commit", "all_stats", kAllStats},
+    {"export_commit", "replica_stats", kAllStats},
 
     {"snapshot", "header", kHeader},
     {"snapshot", "weights", {"optimize.weights"}, Same},
     {"snapshot", "moments", {"optimize.moments"}, Same},
     {"checkpoint_shard", "snapshot", {"snapshot.snapshot"}, Same},
-    {"checkpoint_commit", "all_stats", kAllStats},
+    {"checkpoint_commit", "replica_stats", kAllStats},
 };
 
 /// The number of `opcode.operand`.
@@ -122,7 +129,7 @@ Product product(std::string_view text) {
   return productOf(opcodeIndex(signature->opcode), operand);
 }
 
-Need::Products products(const std::array<std::string_view, 3> &writers) {
+Need::Products products(const std::array<std::string_view, 4> &writers) {
   Need::Products numbers = Need::kNone;
   for (std::size_t index = 0; index < writers.size(); ++index)
     if (!writers[index].empty())

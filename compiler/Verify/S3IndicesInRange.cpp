@@ -10,6 +10,7 @@
 #include "compiler/Verify/Rules.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
+#include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
 
 namespace vime::verify {
@@ -18,7 +19,7 @@ namespace {
 using namespace plan;
 
 // No plan of ours comes near; beyond them tables would not fit.
-constexpr std::uint32_t kMaxMicrobatches = 65536;
+constexpr std::uint32_t kMaxMicrobatches = 65536, kMaxRanks = 1 << 20;
 constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 26;
 constexpr std::uint64_t kMaxSlots = std::uint64_t{1} << 24;
 constexpr std::size_t kMaxStages = 65535;
@@ -32,7 +33,7 @@ public:
     if (!mesh() || !models() || !groups())
       return false;
     std::uint64_t entries = 0;
-    for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
+    for (std::uint32_t rank = 0; rank < representatives(plan.mesh); ++rank) {
       const Program &program = plan.programs[plan.programOf[rank]];
       if (firstWith(plan.programOf, rank) &&
           !(lanes(rank, program) && loops(rank, program) && stages(rank, program)))
@@ -71,18 +72,22 @@ private:
 
   bool mesh() {
     const Mesh &mesh = plan.mesh;
-    if (!require(mesh.data == 1 && mesh.context == 1 && mesh.tensor == 1, 1,
-                 "a mesh with pp={} dp={} cp={} tp={} cannot be judged: only `pp` may exceed 1",
-                 mesh.pipeline, mesh.data, mesh.context, mesh.tensor))
+    if (!require(mesh.data >= 1 && mesh.context == 1 && mesh.tensor == 1 &&
+                     std::uint64_t{mesh.pipeline} * mesh.data <= kMaxRanks,
+                 1,
+                 "a mesh with pp={} dp={} cp={} tp={} cannot be judged: only `pp` and `dp` may "
+                 "exceed 1, with {} ranks at most",
+                 mesh.pipeline, mesh.data, mesh.context, mesh.tensor, kMaxRanks))
       return false;
+    const std::uint32_t ranks = representatives(mesh);
     const auto inRange = [](const auto &table, std::size_t size) {
       return std::all_of(table.begin(), table.end(),
                          [size](std::uint32_t index) { return index < size; });
     };
-    return require(mesh.pipeline >= 1 && plan.programOf.size() == mesh.pipeline &&
-                       plan.layoutOf.size() == mesh.pipeline,
-                   3, "{} ranks have {} programs and {} layouts", mesh.pipeline,
-                   plan.programOf.size(), plan.layoutOf.size()) &&
+    return require(mesh.pipeline >= 1 && plan.programOf.size() == ranks &&
+                       plan.layoutOf.size() == ranks,
+                   3, "{} ranks have {} programs and {} layouts", ranks, plan.programOf.size(),
+                   plan.layoutOf.size()) &&
            require(inRange(plan.programOf, plan.programs.size()) &&
                        inRange(plan.layoutOf, plan.layouts.size()),
                    3, "a rank has a program or layout that the plan does not hold");
@@ -104,12 +109,19 @@ private:
 
   bool groups() {
     for (const Group &group : plan.groups) {
-      require((group.axes & 1) != 0 && group.axes < 16, 5, "group `{}` does not run along `pp`",
-              group.name);
-      require(group.root < plan.mesh.pipeline, 5, "group `{}` has root {} and {} members",
-              group.name, group.root, plan.mesh.pipeline);
       require(group.message.perToken == 0 && isEnumerator(group.operation), 5,
               "group `{}` has no message of fixed size, or an unknown operation", group.name);
+      const bool alongReplicas = group.axes == bitOf(Axis::Data);
+      if (!require(alongReplicas || group.axes == bitOf(Axis::Pipeline), 5,
+                   "group `{}` does not run along `pp` or `dp` alone", group.name))
+        continue;
+      const std::uint32_t members = memberCount(plan.mesh, group.axes);
+      // Replicas but the leading one are alike: none of them can be the one that differs.
+      require(group.root < (alongReplicas ? 1 : members), 5,
+              "group `{}` has root {} and {} members{}", group.name, group.root, members,
+              alongReplicas ? "; along `dp` the leading replica is the root" : "");
+      require(alongReplicas || group.operation != Collective::AllReduce, 5,
+              "group `{}` adds up over the stages of a pipeline", group.name);
     }
     return sound;
   }

@@ -1,4 +1,4 @@
-// S3, second half: each stage of each model lives on exactly one rank.
+// S3, second half: each stage of each model lives on exactly one rank of a replica.
 #include <fmt/format.h>
 
 #include "compiler/Verify/Rules.h"
@@ -16,18 +16,23 @@ std::string nameOf(const ActionTable &table, std::uint32_t stage) {
 } // namespace
 
 void verifyStagesPlaced(const ActionTable &table, Verdict &verdict) {
-  std::vector<std::uint32_t> home(table.stages().size(), kNone);
-  for (const RankView &rank : table.ranks())
-    for (const std::uint32_t stage : rank.stages) {
-      if (home[stage] != kNone)
-        verdict.error(Rule::S3, 20,
-                      fmt::format("{} is on rank {} and again on rank {}", nameOf(table, stage),
-                                  home[stage], rank.rank));
-      home[stage] = rank.rank;
-    }
-  for (std::uint32_t stage = 0; stage < home.size(); ++stage)
-    if (home[stage] == kNone)
-      verdict.error(Rule::S3, 21, fmt::format("{} is on no rank", nameOf(table, stage)));
+  for (std::uint32_t replica = 0; replica < table.replicas(); ++replica) {
+    std::vector<std::uint32_t> home(table.stages().size(), kNone);
+    for (const RankView &rank : table.replica(replica))
+      for (const std::uint32_t stage : rank.stages) {
+        if (home[stage] != kNone)
+          verdict.error(Rule::S3, 20,
+                        fmt::format("{} is on rank {} and again on rank {}", nameOf(table, stage),
+                                    home[stage], rank.rank));
+        home[stage] = rank.rank;
+      }
+    for (std::uint32_t stage = 0; stage < home.size(); ++stage)
+      if (home[stage] == kNone)
+        verdict.error(
+            Rule::S3, 21,
+            fmt::format("{} is on no rank{}", nameOf(table, stage),
+                        table.replicas() == 1 ? "" : fmt::format(" of replica {}", replica)));
+  }
 }
 
 } // namespace vime::verify

@@ -1,8 +1,9 @@
 // S4: in a step, a stage's weight gradients add up in ascending microbatch (those of a table in the
 // table's order), the first one overwriting what the last step left; where the head is tied to the
-// embedding, its sum is added to the embedding's once, when both are complete; then they are scaled
-// once, their squares taken, gathered with those of all stages, the factor for clipping computed,
-// and the optimizer runs once.
+// embedding, its sum is added to the embedding's once, when both are complete; where there are
+// replicas, gradients are then reduced once over all of them; then they are scaled once, their
+// squares taken, gathered with those of all stages, the factor for clipping computed, and the
+// optimizer runs once.
 //
 // Ascending order is what makes sums bit-equal across orders (architecture.md, section 8); a table
 // may choose another one, which is as fixed but rounds differently. Dispatch order is judged here;
@@ -18,25 +19,27 @@ namespace {
 
 using namespace plan;
 
-enum class Phase : std::uint8_t { Gradients, Scaled, Squared, Updated };
+enum class Phase : std::uint8_t { Gradients, Reduced, Scaled, Squared, Updated };
 
 struct StageState {
   Phase phase = Phase::Gradients;
   std::uint32_t gradients = 0; // added so far
   std::uint32_t lastMicrobatch = 0;
-  std::uint32_t last = kNone;      // entry of the latest action of this chain
-  std::uint32_t sum = kNone;       // buffer that its gradients are added up in
-  std::uint32_t squares = kNone;   // buffer that its squares went to
-  std::uint32_t tiedSum = kNone;   // of the head: buffer that its tied gradients are added up in
-  std::uint32_t tiedTaken = kNone; // of the head: entry that sends or adds them
-  std::uint32_t tiedAdded = kNone; // of the embedding: entry that adds them
+  std::uint32_t last = kNone;         // entry of the latest action of this chain
+  std::uint32_t lastGradient = kNone; // entry of the latest weight gradient
+  std::uint32_t sum = kNone;          // buffer that its gradients are added up in
+  std::uint32_t squares = kNone;      // buffer that its squares went to
+  std::uint32_t tiedSum = kNone;      // of the head: buffer that its tied gradients are added up in
+  std::uint32_t tiedTaken = kNone;    // of the head: entry that sends or adds them
+  std::uint32_t tiedAdded = kNone;    // of the embedding: entry that adds them
 };
 
 /// One step of one rank.
 class Chain {
 public:
   Chain(const ActionTable &table, const RankView &rank, Verdict &verdict)
-      : table(table), rank(rank), verdict(verdict), stages(rank.stages.size()) {}
+      : table(table), rank(rank), verdict(verdict), stages(rank.stages.size()),
+        summed(table.plan().mesh.data > 1 ? Phase::Reduced : Phase::Gradients) {}
 
   void run(const Segment &segment) {
     for (std::uint32_t entry = segment.first; entry < segment.end; ++entry)
@@ -47,7 +50,7 @@ public:
       if (stages[stage].phase != Phase::Updated)
         unfinished(stage);
       if (isTiedHead(stage) && stages[stage].gradients != 0 && stages[stage].tiedTaken == kNone)
-        fault(13, stages[stage].last, kNone,
+        fault(13, stages[stage].lastGradient, kNone,
               "leaves a gradient of the tied matrix that is never added to the embedding's");
     }
   }
@@ -62,11 +65,14 @@ private:
       return takeTied(entry, rank.program->operands[action.operands]);
     case Opcode::AddTied:
       return addTied(entry, action);
+    case Opcode::AllReduce:
+      return reduce(entry, action);
     case Opcode::ScaleGradients:
       if (isTiedEmbedding(action.stage) && stages[action.stage].tiedAdded == kNone)
         fault(12, entry, stages[action.stage].last,
               "scales the gradients before those of the tied head are added");
-      return advance(entry, action, Phase::Gradients, Phase::Scaled, 4, "scales the gradients");
+      return advance(entry, action, summed, Phase::Scaled,
+                     stages[action.stage].phase < summed ? 14 : 4, "scales the gradients");
     case Opcode::SquareNorm:
       stages[action.stage].squares = rank.program->operands[action.operands + 1];
       return advance(entry, action, Phase::Scaled, Phase::Squared, 6,
@@ -90,7 +96,9 @@ private:
     const bool overwrites = (action.immediate & kOverwriteGradients) != 0,
                first = stage.gradients == 0;
     const std::uint32_t microbatch = table.microbatch(rank, entry);
-    if (stage.phase != Phase::Gradients)
+    if (stage.phase == Phase::Reduced)
+      fault(15, entry, stage.last, "adds a weight gradient after the gradients were reduced");
+    else if (stage.phase != Phase::Gradients)
       fault(5, entry, stage.last, "adds a weight gradient after the gradients were scaled");
     else if (!first && microbatch <= stage.lastMicrobatch && !namesTable(table.plan().schedule))
       fault(1, entry, stage.last,
@@ -114,7 +122,7 @@ private:
     stage.tiedSum = tiedSumOf(action);
     ++stage.gradients;
     stage.lastMicrobatch = microbatch;
-    stage.last = entry;
+    stage.last = stage.lastGradient = entry;
   }
 
   std::uint32_t sumOf(const Action &action) const {
@@ -122,6 +130,15 @@ private:
                             kWeight = 7; // operand `gradients` of backward and backward_weight
     return rank.program
         ->operands[action.operands + (action.opcode == code(Opcode::Backward) ? kWhole : kWeight)];
+  }
+
+  void reduce(std::uint32_t entry, const Action &action) {
+    const StageState &stage = stages[action.stage];
+    if (isTiedEmbedding(action.stage) && stage.tiedAdded == kNone)
+      fault(12, entry, stage.last, "reduces the gradients before those of the tied head are added");
+    if (stage.gradients != 0 && stage.sum != rank.program->operands[action.operands])
+      fault(14, entry, stage.last, "reduces another buffer than its weight gradients add up in");
+    advance(entry, action, Phase::Gradients, Phase::Reduced, 14, "reduces the gradients");
   }
 
   std::uint32_t tiedSumOf(const Action &action) const {
@@ -173,16 +190,20 @@ private:
     else if (stage.phase > after)
       fault(number, entry, stage.last, fmt::format("{} too late", what));
     else if (stage.phase < before)
-      fault(number, entry, stage.last, fmt::format("{} before {}", what, nextOf(stage.phase)));
+      fault(number, entry, stage.last,
+            fmt::format("{} before {}", what, nextOf(std::max(stage.phase, least()))));
     else if (stage.gradients == 0)
       fault(number, entry, stage.last, fmt::format("{} before there are any", what));
     stage.phase = std::max(stage.phase, after);
     stage.last = entry;
   }
 
+  /// Where nothing is to be reduced, gradients are as if they were.
+  Phase least() const { return summed == Phase::Gradients ? Phase::Reduced : Phase::Gradients; }
+
   static std::string_view nextOf(Phase phase) {
-    constexpr std::string_view kNext[] = {"they are scaled", "their squares are taken",
-                                          "the optimizer ran", ""};
+    constexpr std::string_view kNext[] = {"they are reduced", "they are scaled",
+                                          "their squares are taken", "the optimizer ran", ""};
     return kNext[static_cast<std::size_t>(phase)];
   }
 
@@ -211,9 +232,10 @@ private:
   }
 
   void unfinished(std::uint32_t stage) {
-    constexpr std::string_view kMissing[] = {"scaled", "squared", "applied by the optimizer"};
-    constexpr int kNumbers[] = {4, 6, 9};
-    const auto phase = static_cast<std::size_t>(stages[stage].phase);
+    constexpr std::string_view kMissing[] = {"reduced over the replicas", "scaled", "squared",
+                                             "applied by the optimizer"};
+    constexpr int kNumbers[] = {14, 4, 6, 9};
+    const auto phase = static_cast<std::size_t>(std::max(stages[stage].phase, least()));
     std::string message = fmt::format("the gradients of stage {} are never {} in a step",
                                       stageName(stage), kMissing[phase]);
     if (stages[stage].last == kNone) {
@@ -241,6 +263,7 @@ private:
   const RankView &rank;
   Verdict &verdict;
   std::vector<StageState> stages;
+  const Phase summed; // before which nothing may be scaled
   std::uint32_t gathered = kNone, clipped = kNone;
   bool used = false;
 };

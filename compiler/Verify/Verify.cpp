@@ -11,7 +11,8 @@ using namespace verify;
 
 std::span<const ProvedRule> provedRules() {
   static constexpr std::array kRules = {
-      ProvedRule{Rule::S3, "each stage lives on exactly one rank, and indices are in range",
+      ProvedRule{Rule::S3,
+                 "each stage lives on exactly one rank of a replica, and indices are in range",
                  verifyStagesPlaced},
       ProvedRule{Rule::S1,
                  "each stage runs every microbatch forward and backward exactly once a step",
@@ -19,9 +20,8 @@ std::span<const ProvedRule> provedRules() {
       ProvedRule{Rule::S2, "every task reads what the task before it produced, along every path",
                  verifyDependencesHold},
       ProvedRule{Rule::S4,
-                 "gradients add up in ascending microbatch (of a table: as it says), are scaled "
-                 "once, then "
-                 "the optimizer runs once",
+                 "gradients add up in ascending microbatch (of a table: as it says), are reduced over "
+                 "the replicas once, scaled once, then the optimizer runs once",
                  verifyGradientsAndUpdate},
       ProvedRule{Rule::C1,
                  "the k-th send and the k-th receive of a channel agree in bytes, type and flow",

@@ -60,15 +60,17 @@ private:
     if (isWaiting[lane.rank])
       return false; // counted when it came
     isWaiting[lane.rank] = true;
-    if (++arrived[lane.stream] < table.ranks().size())
+    const std::vector<std::uint32_t> &members = table.groups()[lane.stream].members;
+    if (++arrived[lane.stream] < members.size())
       return false;
     arrived[lane.stream] = 0;
-    isWaiting.assign(isWaiting.size(), false);
-    for (const RankView &rank : table.ranks())
-      if (rank.rank != lane.rank) {
-        ++heads[rank.rank];
-        ready.push_back(rank.rank);
-      }
+    for (const std::uint32_t rank : members) {
+      isWaiting[rank] = false;
+      if (rank == lane.rank)
+        continue;
+      ++heads[rank];
+      ready.push_back(rank);
+    }
     return true;
   }
 

@@ -72,8 +72,11 @@ std::string planMemory(const Plan &plan) {
   std::string text;
   for (const auto &ranks : alikeRanks(table)) {
     const std::uint32_t rank = ranks.front()->rank;
-    text += fmt::format("rank {}{}\n", rank,
-                        ranks.size() == 1 ? "" : fmt::format(" and {} like it", ranks.size() - 1));
+    text += fmt::format("rank {}{}{}\n", rank,
+                        ranks.size() == 1 ? "" : fmt::format(" and {} like it", ranks.size() - 1),
+                        plan.mesh.data > 2 && rank >= plan.mesh.pipeline
+                            ? ", in every replica but the leading one"
+                            : "");
     for (const TierMemory &memory : liveSetOf(table, *ranks.front()))
       appendTier(plan, rank, memory, text);
   }

@@ -182,12 +182,16 @@ void TextWriter::decisions() {
 }
 
 void TextWriter::bindings() {
-  const std::size_t coordinates = std::min(plan.programOf.size(), plan.layoutOf.size());
-  for (std::size_t coordinate = 0; coordinate < coordinates; ++coordinate)
-    line("rank pp {} program {} layout {}", coordinate, plan.programOf[coordinate],
-         plan.layoutOf[coordinate]);
+  const std::size_t places = std::min(plan.programOf.size(), plan.layoutOf.size());
+  const std::size_t pipeline = std::max(plan.mesh.pipeline, 1u);
+  for (std::size_t place = 0; place < places; ++place) {
+    put("rank pp {}", place % pipeline);
+    if (plan.mesh.data > 1)
+      put(" dp {}", place < pipeline ? "0" : "1+");
+    line(" program {} layout {}", plan.programOf[place], plan.layoutOf[place]);
+  }
   for (const ConnectRound &round : plan.connect) {
-    put("connect");
+    put("connect{}", round.inEveryReplica ? " in_every_replica" : "");
     for (const auto &[low, high] : round.pairs)
       put(" {}-{}", low, high);
     text.push_back('\n');

@@ -111,8 +111,14 @@ private:
   }
 
   void rank() {
+    // Of the leading replica, then, if there are several, of all others.
+    const std::size_t place = plan.programOf.size(), pipeline = std::max(plan.mesh.pipeline, 1u);
     scan.expect("pp");
-    index(plan.programOf.size());
+    index(place % pipeline);
+    if (plan.mesh.data > 1) {
+      scan.expect("dp");
+      scan.expect(place < pipeline ? "0" : "1+");
+    }
     ColumnReader visit(scan);
     visit("program", plan.programOf.emplace_back());
     visit("layout", plan.layoutOf.emplace_back());
@@ -120,6 +126,9 @@ private:
 
   void connect() {
     ConnectRound &round = plan.connect.emplace_back();
+    round.inEveryReplica = scan.peek() == "in_every_replica";
+    if (round.inEveryReplica)
+      scan.word();
     while (!scan.atEnd()) {
       const std::string_view pair = scan.word();
       const std::size_t dash = std::min(pair.find('-'), pair.size());

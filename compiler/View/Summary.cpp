@@ -7,6 +7,7 @@
 
 #include "compiler/View/Quote.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/PlanFile.h"
 
 namespace vime {
@@ -63,6 +64,13 @@ void appendTable(const Plan &plan, std::string &text) {
       text += fmt::format("  … {} more\n", ranks - kMostRows);
 }
 
+std::string meshInWords(const Mesh &mesh) {
+  const std::string ranks = amount(mesh.ranks(), "rank");
+  return mesh.data == 1
+             ? ranks
+             : fmt::format("{} in {} of {}", ranks, amount(mesh.data, "replica"), mesh.pipeline);
+}
+
 } // namespace
 
 std::string planSummary(const Plan &plan, std::span<const std::string_view> proved) {
@@ -72,9 +80,10 @@ std::string planSummary(const Plan &plan, std::span<const std::string_view> prov
   text += fmt::format("plan      {}\n", toHex(planId(plan)));
   for (const Model &model : plan.models)
     text += fmt::format("model     {}\n", modelLine(model));
-  text += fmt::format("schedule  {} on {}, {} of {} tokens\n", plan.schedule,
-                      amount(plan.mesh.ranks(), "rank"), amount(data.microbatches, "microbatch"),
-                      std::uint64_t(data.samples) * data.sequence);
+  text += fmt::format("schedule  {} on {}, {} of {} tokens{}\n", plan.schedule,
+                      meshInWords(plan.mesh), amount(data.microbatches, "microbatch"),
+                      std::uint64_t(data.samples) * data.sequence,
+                      plan.mesh.data > 1 ? " in each" : "");
   text += fmt::format("run       {}{}\n", amount(plan.run.steps, "step"),
                       plan.run.exportTo.empty() ? "" : ", then export to " + plan.run.exportTo);
   text += fmt::format("bubble    {:.1f} % at unit costs (step {} units, at most {} on a rank)\n",
@@ -90,7 +99,7 @@ std::string summaryJson(const Plan &plan, std::span<const std::string_view> prov
   std::vector<std::string> labels, ranks;
   for (const std::string_view label : proved)
     labels.push_back(quote(label));
-  for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
+  for (std::uint32_t rank = 0; rank < representatives(plan.mesh); ++rank) {
     const RankFacts facts = factsOf(plan, rank);
     ranks.push_back(fmt::format(
         R"({{"rank": {}, "stages": [{}], "actions": {}, "device_bytes": {}, "host_bytes": {}}})",
@@ -103,6 +112,7 @@ std::string summaryJson(const Plan &plan, std::span<const std::string_view> prov
   "id": "{}",
   "job": {},
   "schedule": {},
+  "mesh": {{"pp": {}, "dp": {}}},
   "steps": {},
   "microbatches": {},
   "stages": [{}],
@@ -116,9 +126,9 @@ std::string summaryJson(const Plan &plan, std::span<const std::string_view> prov
   ]
 }})",
                      toHex(planId(plan)), quote(plan.run.name), quote(plan.schedule),
-                     plan.run.steps, plan.data.microbatches, fmt::join(stages, ", "),
-                     quote(plan.run.exportTo), plan.predictions.bubble, plan.predictions.stepUnits,
-                     plan.predictions.peakLive, fmt::join(labels, ", "),
+                     plan.mesh.pipeline, plan.mesh.data, plan.run.steps, plan.data.microbatches,
+                     fmt::join(stages, ", "), quote(plan.run.exportTo), plan.predictions.bubble,
+                     plan.predictions.stepUnits, plan.predictions.peakLive, fmt::join(labels, ", "),
                      fmt::join(ranks, ",\n    "));
 }
 

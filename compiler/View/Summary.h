@@ -16,7 +16,8 @@ namespace vime {
 /// the plan does not say.
 std::string planSummary(const plan::Plan &plan, std::span<const std::string_view> proved = {});
 
-/// The same as one JSON object, no line end behind it.
+/// The same as one JSON object, no line end behind it. Of several replicas the leading one and the
+/// next, which stands for all others.
 std::string summaryJson(const plan::Plan &plan, std::span<const std::string_view> proved = {});
 
 } // namespace vime

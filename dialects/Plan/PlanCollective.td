@@ -5,3 +5,4 @@ class CollectiveOp<string mnemonic> : ActionOp<mnemonic, "verifyCollective">;
 def Plan_BroadcastOp : CollectiveOp<"broadcast"> { let summary = "from the root to all"; }
 def Plan_GatherOp : CollectiveOp<"gather"> { let summary = "from all to the root"; }
 def Plan_AllGatherOp : CollectiveOp<"all_gather"> { let summary = "from all to all, in member order"; }
+def Plan_AllReduceOp : CollectiveOp<"all_reduce"> { let summary = "the sum over all, to all"; }

@@ -120,6 +120,7 @@ template <typename Fields> void visitFields(Fields &fields, plan::Condition &con
   fields.leading("value", condition.value);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::ConnectRound &round) {
+  fields.flag("in_every_replica", round.inEveryReplica);
   std::vector<ColonPair> pairs;
   for (const auto &[low, high] : round.pairs)
     pairs.push_back({low, high});

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "dialects/Plan/PlanDialect.h"
+#include "runtime/Plan/Mesh.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace vime::ir {
@@ -21,7 +22,7 @@ bool isPart(mlir::Operation &op) {
 struct Parts {
   std::vector<std::size_t> stagesOf; // by model
   std::size_t groups = 0, programs = 0, layouts = 0;
-  std::uint32_t coordinates = 0; // along pp
+  std::uint32_t ranks = 0; // that stand for all
 };
 
 mlir::LogicalResult collect(mlir::Block &block, Parts &parts) {
@@ -34,7 +35,7 @@ mlir::LogicalResult collect(mlir::Block &block, Parts &parts) {
     if (auto model = llvm::dyn_cast<ModelOp>(op))
       parts.stagesOf.push_back(model.record().stages.size());
     if (auto mesh = llvm::dyn_cast<MeshOp>(op))
-      parts.coordinates = mesh.record().pipeline;
+      parts.ranks = plan::representatives(mesh.record());
     parts.groups += llvm::isa<GroupOp>(op);
     parts.programs += llvm::isa<ProgramOp>(op);
     parts.layouts += llvm::isa<LayoutOp>(op);
@@ -63,9 +64,8 @@ mlir::LogicalResult verifyProgramTables(ProgramOp program, const Parts &parts) {
 
 mlir::LogicalResult verifyRanks(RanksOp ranks, const Parts &parts) {
   const auto &[programs, layouts] = ranks.record();
-  if (programs.size() != parts.coordinates ||
-      (!layouts.empty() && layouts.size() != parts.coordinates))
-    return ranks.emitOpError("is not about ") << parts.coordinates << " coordinates";
+  if (programs.size() != parts.ranks || (!layouts.empty() && layouts.size() != parts.ranks))
+    return ranks.emitOpError("is not about ") << parts.ranks << " ranks";
   for (const std::uint32_t program : programs)
     if (program >= parts.programs)
       return ranks.emitOpError("names program ") << program << " of " << parts.programs;
@@ -81,7 +81,7 @@ mlir::LogicalResult PlanOp::verifyRegions() {
   Parts parts;
   if (mlir::failed(collect(block(), parts)))
     return mlir::failure();
-  if (parts.coordinates == 0)
+  if (parts.ranks == 0)
     return emitOpError("has no mesh");
   for (mlir::Operation &op : block()) {
     if (auto program = llvm::dyn_cast<ProgramOp>(op);

@@ -8,30 +8,28 @@
 #include "runtime/Exec/CertificateCheck.h"
 #include "runtime/Exec/Coordinator.h"
 #include "runtime/Exec/RankModel.h"
+#include "runtime/Plan/Mesh.h"
 #include "runtime/Transport/Agreement.h"
 #include "runtime/Transport/Ends.h"
 
 namespace vime {
 namespace {
 
-class NoObserver final : public RunObserver {
-public:
-  void stepFinished(const StepRecord &, std::span<const plan::RankStats>) override {}
-  void exported() override {}
-  void saved(std::uint64_t) override {}
-};
-
-/// What the ranks would tell each other, compared in one place.
+/// What the ranks would tell each other, compared in one place; those that stand for all are
+/// enough.
 Status checkAgreement(const plan::Plan &plan) {
-  std::map<std::string, Claim> first; // by channel or group
-  for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
+  std::map<std::pair<std::string, std::uint32_t>, Claim> first; // by channel or group
+  for (std::uint32_t rank = 0; rank < plan::representatives(plan.mesh); ++rank) {
     const StatusOr<RankEnds> ends = endsOf(plan, rank);
     if (!ends.ok())
       return ends.status();
     const std::vector<Claim> claims = claimsOf(plan, rank, {});
     for (std::size_t end = 0; end < claims.size(); ++end) {
-      const std::string stream = describe(ends->ends[end], rank);
-      const Claim &other = first.emplace(stream, claims[end]).first->second;
+      const End &stated = ends->ends[end];
+      const std::string stream = describe(stated, rank);
+      // A group has an instance for each coordinate along the other axes.
+      const std::uint32_t instance = stated.members.empty() ? 0 : stated.members.front();
+      const Claim &other = first.emplace(std::pair(stream, instance), claims[end]).first->second;
       if (other.stream != claims[end].stream)
         return Status(
             StatusCode::Unacceptable,
@@ -45,7 +43,8 @@ Status checkAgreement(const plan::Plan &plan) {
 } // namespace
 
 Status checkRun(const plan::Plan &plan, const RunOptions &options) {
-  for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
+  const std::uint32_t ranks = plan::representatives(plan.mesh);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
     if (Status status = checkCertificate(plan, rank); !status.ok())
       return status;
   if (Status status = checkAgreement(plan); !status.ok())
@@ -56,13 +55,12 @@ Status checkRun(const plan::Plan &plan, const RunOptions &options) {
     return status;
   if (Status status = checkSaving(plan, options); !status.ok())
     return status;
-  for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
     if (StatusOr<RankModel> model = makeRankModel(plan, rank, options.base, options.isa);
         !model.ok())
       return model.status();
-  NoObserver nobody;
-  const StatusOr<Coordinator> coordinator = Coordinator::open(plan, options.base, nobody);
-  return coordinator.ok() ? Status() : coordinator.status();
+  const StatusOr<TextDataset> text = openText(plan, options.base);
+  return text.ok() ? Status() : text.status();
 }
 
 } // namespace vime

@@ -34,8 +34,8 @@ private:
 
 } // namespace
 
-Coordinator::Coordinator(TextDataset dataset, std::uint64_t samplesOfStep, RunObserver &observer)
-    : dataset(std::move(dataset)), samplesOfStep(samplesOfStep),
+Coordinator::Coordinator(const plan::Plan &plan, RunObserver &observer)
+    : samplesOfStep(std::uint64_t(plan.data.samples) * plan.data.microbatches * plan.mesh.data),
       watcher(std::make_unique<OneAtATime>(observer)) {}
 
 std::uint64_t Coordinator::nextStep() {
@@ -43,18 +43,13 @@ std::uint64_t Coordinator::nextStep() {
   return now.steps++;
 }
 
-StatusOr<Coordinator> Coordinator::open(const plan::Plan &plan, const std::string &base,
-                                        RunObserver &observer) {
+StatusOr<TextDataset> openText(const plan::Plan &plan, const std::string &base) {
   const std::string path = pathFrom(base, plan.data.text);
-  StatusOr<TextDataset> dataset =
-      TextDataset::open(path, {plan.data.sequence, plan.data.samples, plan.data.microbatches},
-                        plan.run.seed, {plan.data.textBytes, plan.data.textHash});
-  if (dataset.ok())
-    return Coordinator(std::move(*dataset),
-                       std::uint64_t(plan.data.samples) * plan.data.microbatches * plan.mesh.data,
-                       observer);
-  if (dataset.status().code() != StatusCode::File)
-    return dataset.status();
+  StatusOr<TextDataset> dataset = TextDataset::open(
+      path, {plan.data.sequence, plan.data.samples, plan.data.microbatches * plan.mesh.data},
+      plan.run.seed, {plan.data.textBytes, plan.data.textHash});
+  if (dataset.ok() || dataset.status().code() != StatusCode::File)
+    return dataset;
   return Status(
       StatusCode::File,
       fmt::format(

@@ -1,4 +1,5 @@
-// Coordinator: what rank 0 has besides its program: the text, how far the run is, and an observer.
+// Coordinator: what rank 0 has besides its program: how far the run is, and an observer. And the
+// text of the job, which the first rank of each replica reads.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,13 @@
 
 namespace vime {
 
+/// Opens the text and compares it with what the plan was made for; a step of it is that of all
+/// replicas. A missing one is a File error that says how to name its folder.
+StatusOr<TextDataset> openText(const plan::Plan &plan, const std::string &base);
+
 class Coordinator {
 public:
-  /// Opens the text and compares it with what the plan was made for. A missing one is a File error
-  /// that says how to name its folder.
-  static StatusOr<Coordinator> open(const plan::Plan &plan, const std::string &base,
-                                    RunObserver &observer);
+  Coordinator(const plan::Plan &plan, RunObserver &observer);
 
   /// Before the first step: the run goes on from there.
   void resume(const RunProgress &from) { now = from; }
@@ -29,14 +31,10 @@ public:
   /// behind all that this step decided and before the next one is handed to its lane.
   const RunProgress &progress() const { return now; }
 
-  const TextDataset &text() const { return dataset; }
   /// Host and io lanes may both have something to tell.
   RunObserver &observer() { return *watcher; }
 
 private:
-  Coordinator(TextDataset dataset, std::uint64_t samplesOfStep, RunObserver &observer);
-
-  TextDataset dataset;
   std::uint64_t samplesOfStep;
   std::unique_ptr<RunObserver> watcher;
   RunProgress now;

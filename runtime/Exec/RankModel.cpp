@@ -9,7 +9,7 @@
 namespace vime {
 namespace {
 
-/// Tensors of every stage, and the place of its first square among those of all ranks.
+/// Tensors of every stage, and the place of its first square among those of a replica's ranks.
 struct StageSquares {
   std::uint32_t tensors = 0, place = 0;
 };
@@ -26,17 +26,17 @@ std::vector<StageSquares> squaresOfStages(const plan::Plan &plan) {
   std::vector<StageSquares> squares(plan.models.front().stages.size());
   std::vector<std::uint32_t> placeInRank(squares.size());
   std::uint32_t contribution = 0;
-  for (const std::uint32_t program : plan.programOf) {
+  for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
     std::uint32_t ofRank = 0;
-    for (const plan::LocalStage &local : plan.programs[program].stages) {
+    for (const plan::LocalStage &local : plan::programOf(plan, rank)->stages) {
       squares[local.stage].tensors = tensorCount(plan, local);
       placeInRank[local.stage] = ofRank;
       ofRank += squares[local.stage].tensors;
     }
     contribution = std::max(contribution, ofRank);
   }
-  for (std::uint32_t rank = 0; rank < plan.programOf.size(); ++rank)
-    for (const plan::LocalStage &local : plan.programs[plan.programOf[rank]].stages)
+  for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank)
+    for (const plan::LocalStage &local : plan::programOf(plan, rank)->stages)
       squares[local.stage].place = rank * contribution + placeInRank[local.stage];
   return squares;
 }

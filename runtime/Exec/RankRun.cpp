@@ -1,5 +1,7 @@
 #include "runtime/Exec/RankRun.h"
 
+#include <algorithm>
+
 #include "runtime/Exec/CertificateCheck.h"
 #include "runtime/Exec/Executor.h"
 #include "runtime/Plan/Describe.h"
@@ -16,6 +18,12 @@ std::vector<MessageSize> messagesOf(const plan::Plan &plan, const plan::Program 
     messages.push_back({message.fixed, message.perToken});
   }
   return messages;
+}
+
+bool loads(const plan::Program &program) {
+  return std::any_of(
+      program.actions.begin(), program.actions.end(),
+      [](const plan::Action &action) { return action.opcode == plan::code(plan::Opcode::Load); });
 }
 
 } // namespace
@@ -46,7 +54,8 @@ StatusOr<std::unique_ptr<RankRun>> RankRun::prepare(const RankJob &job) {
   return run;
 }
 
-/// What the run goes on from and, on the coordinator, the text and the place to save itself.
+/// What the run goes on from, the text where it is read and, on the coordinator, the place to save
+/// itself.
 Status RankRun::openFiles() {
   StatusOr<std::optional<Checkpoint>> resume = openResume(job.plan, job.resume);
   if (!resume.ok())
@@ -57,12 +66,15 @@ Status RankRun::openFiles() {
       (program.loops.empty() || !isLoopOverSteps(job.plan, program, program.loops.front())))
     return Status(StatusCode::Unacceptable,
                   "this plan cannot go on from a checkpoint: its steps are not one loop");
+  if (loads(program)) {
+    StatusOr<TextDataset> opened = openText(job.plan, job.base);
+    if (!opened.ok())
+      return opened.status();
+    text = std::move(*opened);
+  }
   if (job.rank != 0)
     return Status();
-  StatusOr<Coordinator> opened = Coordinator::open(job.plan, job.base, job.observer);
-  if (!opened.ok())
-    return opened.status();
-  coordinator = std::make_unique<Coordinator>(std::move(*opened));
+  coordinator = std::make_unique<Coordinator>(job.plan, job.observer);
   if (model.resume)
     coordinator->resume(model.resume->manifest().progress);
   if (model.checkpointTo.empty())
@@ -106,6 +118,7 @@ Status RankRun::execute(Transport &transport, Sleeper &sleeper) {
   state.transport = &transport;
   state.model = &model;
   state.coordinator = coordinator.get();
+  state.text = text ? &*text : nullptr;
   state.header = reinterpret_cast<const plan::StepHeader *>(headerBuffer(layout));
   state.messages = messagesOf(job.plan, own);
   state.recorder = job.recorder;

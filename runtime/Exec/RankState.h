@@ -17,6 +17,7 @@
 namespace vime {
 
 class Coordinator;
+class TextDataset;
 struct RankModel;
 
 /// Bytes of the messages of a lane.
@@ -49,6 +50,7 @@ struct RankState {
   Transport *transport = nullptr;
   RankModel *model = nullptr;         // stages and kernels
   Coordinator *coordinator = nullptr; // on rank 0
+  const TextDataset *text = nullptr;  // where samples are loaded
   const plan::StepHeader *header =
       nullptr; // the buffer that `decide` or the broadcast fills; null if the plan has none
   std::vector<MessageSize> messages; // by lane

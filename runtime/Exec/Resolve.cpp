@@ -1,7 +1,5 @@
 #include "runtime/Exec/Resolve.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "runtime/Transport/Ends.h"
@@ -21,7 +19,7 @@ public:
   Resolver(const plan::Program &program, const plan::Layout &layout, const ArenaBases &arenas,
            const RoutineTable &routines)
       : program(program), layout(layout), arenas(arenas), routines(routines),
-        ends(endsOfLanes(program)), decidesHere(decides(program)) {}
+        ends(endsOfLanes(program)) {}
 
   StatusOr<ResolvedProgram> run() {
     std::size_t operands = 0;
@@ -52,8 +50,6 @@ private:
     instruction.immediate = action.immediate;
     instruction.lane = action.lane;
     instruction.flags = action.flags;
-    if (bringsHeader(action))
-      instruction.flags |= plan::kHostBlocking;
     instruction.timed =
         signature->family == plan::Family::Compute || signature->family == plan::Family::Update;
     instruction.moves = signature->perMicrobatch && action.step != 0;
@@ -62,23 +58,6 @@ private:
     addOperands(action, *signature, instruction.moves);
     result.instructions.push_back(instruction);
     return Status();
-  }
-
-  /// The dispatcher itself reads the step header (bytes of messages, empty microbatches), so it
-  /// waits for it wherever it comes from another rank. The one that decides has it before it is
-  /// broadcast.
-  bool bringsHeader(const plan::Action &action) const {
-    if (decidesHere || action.opcode != plan::code(plan::Opcode::Broadcast))
-      return false;
-    const std::uint32_t buffer = program.operands[action.operands];
-    return buffer != plan::kNoBuffer && layout.buffers[buffer].kind == plan::BufferKind::Header;
-  }
-
-  static bool decides(const plan::Program &program) {
-    return std::any_of(program.actions.begin(), program.actions.end(),
-                       [](const plan::Action &action) {
-                         return action.opcode == plan::code(plan::Opcode::Decide);
-                       });
   }
 
   std::array<plan::Wait, 4> blockingWaits(const plan::Action &action) const {
@@ -123,7 +102,6 @@ private:
   const ArenaBases &arenas;
   const RoutineTable &routines;
   const std::vector<std::uint32_t> ends;
-  const bool decidesHere;
   ResolvedProgram result;
 };
 

@@ -15,8 +15,9 @@ struct Entry {
 constexpr Entry kPlain[] = {
     {Opcode::Send, routines::send},           {Opcode::Receive, routines::receive},
     {Opcode::Broadcast, routines::broadcast}, {Opcode::Gather, routines::gather},
-    {Opcode::AllGather, routines::allGather}, {Opcode::Copy, routines::copy},
-    {Opcode::Join, routines::join},           {Opcode::Measure, routines::measure},
+    {Opcode::AllGather, routines::allGather}, {Opcode::AllReduce, routines::allReduce},
+    {Opcode::Copy, routines::copy},           {Opcode::Join, routines::join},
+    {Opcode::Measure, routines::measure},
 };
 
 constexpr Entry kTraining[] = {

@@ -2,24 +2,27 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "runtime/Plan/Decisions.h"
+#include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
 
 namespace vime::plan {
 namespace {
 
 Status checkMesh(const Mesh &mesh) {
-  const std::uint64_t others[] = {mesh.data, mesh.context, mesh.tensor};
   if (mesh.pipeline < 1 || mesh.pipeline > kMostRanks)
     return unacceptable(fmt::format("the plan has {} ranks along `pp`", mesh.pipeline));
-  for (const std::uint64_t size : others)
+  if (mesh.data < 1 || std::uint64_t(mesh.pipeline) * mesh.data > kMostRanks)
+    return unacceptable(fmt::format("the plan has {} ranks along `dp`", mesh.data));
+  for (const std::uint32_t size : {mesh.context, mesh.tensor})
     if (size != 1)
-      return unacceptable(fmt::format(
-          "the plan has {} ranks along an axis other than `pp`, this program knows only 1", size));
+      return unacceptable(
+          fmt::format("the plan has {} ranks along `cp` or `tp`, this program knows only 1", size));
   return Status();
 }
 
@@ -34,14 +37,19 @@ Status checkGroup(const Plan &plan, std::size_t index) {
       !isEnumerator(group.message.type))
     return unacceptable(
         fmt::format("flow, operation or type of group `{}` is unknown", group.name));
-  if (group.axes == 0 || group.axes >= 16)
-    return unacceptable(fmt::format("group `{}` goes along unknown axes", group.name));
-  const std::uint32_t members = group.axes & 1 ? plan.mesh.pipeline : 1;
+  if (group.axes != bitOf(Axis::Pipeline) && group.axes != bitOf(Axis::Data))
+    return unacceptable(fmt::format("group `{}` goes along neither `pp` nor `dp`", group.name));
+  const std::uint32_t members = memberCount(plan.mesh, group.axes);
   if (group.root >= members)
     return unacceptable(
         fmt::format("the root of group `{}` is member {} of {}", group.name, group.root, members));
   if (group.message.perToken != 0)
     return unacceptable(fmt::format("messages of group `{}` depend on a microbatch", group.name));
+  const bool isReal =
+      group.message.type == DataType::Float32 || group.message.type == DataType::Float64;
+  if (group.operation == Collective::AllReduce && (!isReal || group.message.fixed != 0))
+    return unacceptable(
+        fmt::format("group `{}` adds up something else than gradients", group.name));
   return Status();
 }
 
@@ -87,7 +95,7 @@ Status checkModel(const Plan &plan, std::size_t index) {
   return Status();
 }
 
-Status checkData(const DataSettings &data) {
+Status checkData(const DataSettings &data, std::uint32_t replicas) {
   if (!isCleanText(data.text))
     return unacceptable("the text file has no legible name");
   if (data.sequence < 1 || data.samples < 1 ||
@@ -98,6 +106,9 @@ Status checkData(const DataSettings &data) {
     return unacceptable("what becomes of the end of an epoch is unknown");
   if (data.microbatches < 1 || data.microbatches > kMostMicrobatches)
     return unacceptable(fmt::format("a step of {} microbatches", data.microbatches));
+  if (const std::uint64_t ofAll = std::uint64_t(data.microbatches) * replicas;
+      ofAll > std::numeric_limits<std::uint32_t>::max())
+    return unacceptable(fmt::format("a step of {} microbatches of all replicas", ofAll));
   return Status();
 }
 
@@ -179,21 +190,21 @@ Status checkSettings(const Plan &plan) {
     return unacceptable("a prediction is out of range");
   if (Status status = checkEvaluation(plan.evaluation); !status.ok())
     return status;
-  return checkData(plan.data);
+  return checkData(plan.data, plan.mesh.data);
 }
 
-/// Every coordinate has one of the `count` programs (layouts), every one of them has a coordinate.
+/// Every rank that stands for others has one of the `count` programs (layouts), every one of them
+/// has a rank.
 Status checkBinding(const Plan &plan, const std::vector<std::uint32_t> &binding, std::size_t count,
                     const char *what) {
-  if (binding.size() != plan.mesh.pipeline)
-    return unacceptable(
-        fmt::format("{} {}s are bound to {} ranks", binding.size(), what, plan.mesh.pipeline));
+  const std::uint32_t ranks = representatives(plan.mesh);
+  if (binding.size() != ranks)
+    return unacceptable(fmt::format("{} {}s are bound to {} ranks", binding.size(), what, ranks));
   std::vector<bool> used(count);
-  for (std::size_t coordinate = 0; coordinate < binding.size(); ++coordinate) {
-    if (binding[coordinate] >= count)
-      return unacceptable(
-          fmt::format("rank {} has {} {} of {}", coordinate, what, binding[coordinate], count));
-    used[binding[coordinate]] = true;
+  for (std::size_t rank = 0; rank < binding.size(); ++rank) {
+    if (binding[rank] >= count)
+      return unacceptable(fmt::format("rank {} has {} {} of {}", rank, what, binding[rank], count));
+    used[binding[rank]] = true;
   }
   const auto unused = std::find(used.begin(), used.end(), false);
   if (unused != used.end())
@@ -214,11 +225,15 @@ Status checkStageTables(const Plan &plan) {
 }
 
 Status checkConnect(const Plan &plan) {
-  for (std::size_t round = 0; round < plan.connect.size(); ++round) {
-    std::set<std::uint32_t> busy;
-    for (const auto &[low, high] : plan.connect[round].pairs)
-      if (low >= high || high >= plan.mesh.ranks() || !busy.insert(low).second ||
-          !busy.insert(high).second)
+  std::vector<std::uint32_t> busy(plan.mesh.ranks(), 0); // 1 + the latest round with the rank
+  for (std::uint32_t round = 0; round < plan.connect.size(); ++round) {
+    const auto &[inEveryReplica, pairs] = plan.connect[round];
+    const std::uint32_t ranks = inEveryReplica ? plan.mesh.pipeline : plan.mesh.ranks();
+    const auto joins = [&](std::uint32_t rank) {
+      return std::exchange(busy[rank], round + 1) != round + 1;
+    };
+    for (const auto &[low, high] : pairs)
+      if (low >= high || high >= ranks || !joins(low) || !joins(high))
         return unacceptable(
             fmt::format("connect round {} cannot connect ranks {} and {}", round, low, high));
   }

@@ -48,9 +48,9 @@ bool steersAddresses(BufferKind kind) {
          kind == BufferKind::Labels;
 }
 
-Status checkSharing(const Plan &plan, std::uint32_t coordinate) {
-  const std::vector<Buffer> &buffers = layoutOf(plan, coordinate)->buffers;
-  const std::vector<bool> shares = buffersThatShare(*layoutOf(plan, coordinate));
+Status checkSharing(const Plan &plan, std::uint32_t rank) {
+  const std::vector<Buffer> &buffers = layoutOf(plan, rank)->buffers;
+  const std::vector<bool> shares = buffersThatShare(*layoutOf(plan, rank));
   for (std::uint32_t index = 0; index < buffers.size(); ++index) {
     if (!shares[index] || !steersAddresses(buffers[index].kind))
       continue;
@@ -58,8 +58,8 @@ Status checkSharing(const Plan &plan, std::uint32_t coordinate) {
     while (other == index || !shareBytes(buffers[index], buffers[other]))
       ++other;
     return unacceptable(fmt::format("rank {}: buffer {} ({}) shares bytes with buffer {} ({})",
-                                    coordinate, index, describeBuffer(plan, coordinate, index),
-                                    other, describeBuffer(plan, coordinate, other)));
+                                    rank, index, describeBuffer(plan, rank, index), other,
+                                    describeBuffer(plan, rank, other)));
   }
   return Status();
 }
@@ -95,17 +95,17 @@ std::vector<bool> buffersThatShare(const Layout &layout) {
   return shares;
 }
 
-Status checkLayout(const Plan &plan, std::uint32_t coordinate) {
-  const Layout &layout = *layoutOf(plan, coordinate);
-  const std::size_t stages = programOf(plan, coordinate)->stages.size();
+Status checkLayout(const Plan &plan, std::uint32_t rank) {
+  const Layout &layout = *layoutOf(plan, rank);
+  const std::size_t stages = programOf(plan, rank)->stages.size();
   for (const std::uint64_t bytes : layout.arena)
     if (bytes > kMostBytes)
-      return unacceptable(fmt::format("rank {} has an arena of {} bytes", coordinate, bytes));
+      return unacceptable(fmt::format("rank {} has an arena of {} bytes", rank, bytes));
   for (std::uint32_t index = 0; index < layout.buffers.size(); ++index)
     if (const char *problem = problemOf(layout.buffers[index], layout, stages))
-      return unacceptable(fmt::format("rank {}: buffer {} ({}) {}", coordinate, index,
-                                      describeBuffer(plan, coordinate, index), problem));
-  return checkSharing(plan, coordinate);
+      return unacceptable(fmt::format("rank {}: buffer {} ({}) {}", rank, index,
+                                      describeBuffer(plan, rank, index), problem));
+  return checkSharing(plan, rank);
 }
 
 } // namespace vime::plan

@@ -15,16 +15,16 @@ namespace vime::plan {
 /// predictions, origins.
 Status checkCommon(const Plan &plan);
 
-/// CheckLayout.cpp: the buffers of a coordinate of the pipeline axis.
-Status checkLayout(const Plan &plan, std::uint32_t coordinate);
+/// CheckLayout.cpp: the buffers of a rank that stands for others (Mesh.h).
+Status checkLayout(const Plan &plan, std::uint32_t rank);
 
 /// By buffer: whether another one lies on some of its bytes.
 std::vector<bool> buffersThatShare(const Layout &layout);
 bool shareBytes(const Buffer &one, const Buffer &other);
 
-/// CheckProgram.cpp: lanes, loops and actions of a coordinate, and (OperandRules.h) the buffers its
+/// CheckProgram.cpp: lanes, loops and actions of such a rank, and (OperandRules.h) the buffers its
 /// actions name. `mostTensors` is `mostTensorsOf` the plan.
-Status checkProgram(const Plan &plan, std::uint32_t coordinate, std::uint64_t mostTensors);
+Status checkProgram(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors);
 
 /// CheckText.cpp: UTF-8 without control characters; in texts of several lines, tabs and line ends
 /// are fine.

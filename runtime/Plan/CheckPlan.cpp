@@ -1,15 +1,16 @@
 #include "runtime/Plan/CheckPlan.h"
 
 #include "runtime/Plan/CheckParts.h"
+#include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/OperandRules.h"
 
 namespace vime::plan {
 namespace {
 
-Status checkCoordinate(const Plan &plan, std::uint32_t coordinate, std::uint64_t mostTensors) {
-  if (Status status = checkLayout(plan, coordinate); !status.ok())
+Status checkRank(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors) {
+  if (Status status = checkLayout(plan, rank); !status.ok())
     return status;
-  return checkProgram(plan, coordinate, mostTensors);
+  return checkProgram(plan, rank, mostTensors);
 }
 
 } // namespace
@@ -20,8 +21,8 @@ Status checkPlan(const Plan &plan) {
   if (!isCleanText(plan.job, /*lines=*/true))
     return unacceptable("the plan's job is not UTF-8 text");
   const std::uint64_t mostTensors = mostTensorsOf(plan);
-  for (std::uint32_t coordinate = 0; coordinate < plan.mesh.pipeline; ++coordinate)
-    if (Status status = checkCoordinate(plan, coordinate, mostTensors); !status.ok())
+  for (std::uint32_t rank = 0; rank < representatives(plan.mesh); ++rank)
+    if (Status status = checkRank(plan, rank, mostTensors); !status.ok())
       return status;
   return Status();
 }
@@ -29,7 +30,7 @@ Status checkPlan(const Plan &plan) {
 Status checkRankPlan(const Plan &plan, std::uint32_t rank) {
   if (Status status = checkCommon(plan); !status.ok())
     return status;
-  return checkCoordinate(plan, rank % plan.mesh.pipeline, mostTensorsOf(plan));
+  return checkRank(plan, representativeOf(plan.mesh, rank), mostTensorsOf(plan));
 }
 
 } // namespace vime::plan

@@ -1,5 +1,6 @@
 #include "runtime/Plan/CheckParts.h"
 
+#include <algorithm>
 #include <set>
 #include <tuple>
 
@@ -8,6 +9,7 @@
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
+#include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
 #include "runtime/Plan/OperandRules.h"
 #include "runtime/Plan/StepHeader.h"
@@ -44,12 +46,24 @@ private:
   std::array<const Signature *, 256> slots{};
 };
 
+bool runs(const Program &program, Opcode opcode) {
+  return std::any_of(program.actions.begin(), program.actions.end(),
+                     [&](const Action &action) { return action.opcode == code(opcode); });
+}
+
+/// Their routines use what only rank 0 has.
+bool isForCoordinator(Opcode opcode) {
+  return opcode == Opcode::Decide || opcode == Opcode::Report ||
+         opcode == Opcode::ReportEvaluation || opcode == Opcode::ExportCommit ||
+         opcode == Opcode::CheckpointCommit;
+}
+
 class ProgramCheck {
 public:
-  ProgramCheck(const Plan &plan, std::uint32_t coordinate, std::uint64_t mostTensors)
-      : plan(plan), coordinate(coordinate), mostTensors(mostTensors),
-        program(*programOf(plan, coordinate)), layout(*layoutOf(plan, coordinate)),
-        shares(buffersThatShare(layout)) {}
+  ProgramCheck(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors)
+      : plan(plan), rank(rank), mostTensors(mostTensors), program(*programOf(plan, rank)),
+        layout(*layoutOf(plan, rank)), shares(buffersThatShare(layout)),
+        loads(runs(program, Opcode::Load)) {}
 
   Status run() {
     if (Status status = checkLanes(); !status.ok())
@@ -65,18 +79,18 @@ public:
 
 private:
   Status refuseLane(std::uint32_t lane, const char *problem) const {
-    return unacceptable(fmt::format("rank {}: lane {} ({}) {}", coordinate, lane,
-                                    describeLane(plan, coordinate, lane), problem));
+    return unacceptable(fmt::format("rank {}: lane {} ({}) {}", rank, lane,
+                                    describeLane(plan, rank, lane), problem));
   }
   Status refuseAction(std::uint32_t action, std::string_view problem) const {
-    return unacceptable(fmt::format("rank {}: action {} ({}) {}", coordinate, action,
-                                    describe(plan, coordinate, action), problem));
+    return unacceptable(fmt::format("rank {}: action {} ({}) {}", rank, action,
+                                    describe(plan, rank, action), problem));
   }
 
   Status checkLanes() const;
   const char *problemOf(const Lane &lane) const;
   Status refuseLoop(const Loop &loop, const char *problem) const {
-    return unacceptable(fmt::format("rank {}: loop {} {}", coordinate, loop.id, problem));
+    return unacceptable(fmt::format("rank {}: loop {} {}", rank, loop.id, problem));
   }
   Status checkLoops() const;
   static std::int64_t endOf(const Loop &loop);
@@ -87,6 +101,7 @@ private:
                      const OperandRules &rules) const;
   const char *problemOf(const Action &action, const Signature &signature,
                         std::uint32_t trips) const;
+  bool needsDispatcher(const Action &action, const Signature &signature) const;
   const char *problemOfWaits(const Action &action) const;
   Status checkOperands(std::uint32_t index, const Signature &signature,
                        const OperandRuleList &rules) const;
@@ -94,16 +109,17 @@ private:
   Status checkHeader() const;
 
   const Plan &plan;
-  std::uint32_t coordinate;
+  std::uint32_t rank;
   std::uint64_t mostTensors;
   const Program &program;
   const Layout &layout;
   const std::vector<bool> shares; // by buffer: whether it is worth a look
+  const bool loads;               // fills in its replica's step header itself
 };
 
 Status ProgramCheck::checkLanes() const {
   if (program.lanes.empty() || program.lanes.size() > static_cast<std::size_t>(Wait::kMaxLanes))
-    return unacceptable(fmt::format("rank {} has {} lanes", coordinate, program.lanes.size()));
+    return unacceptable(fmt::format("rank {} has {} lanes", rank, program.lanes.size()));
   // One lane for each queue, channel end and group: two would promise no order between them.
   std::set<std::tuple<LaneKind, Flow, std::uint32_t>> seen;
   for (std::uint32_t index = 0; index < program.lanes.size(); ++index) {
@@ -113,7 +129,7 @@ Status ProgramCheck::checkLanes() const {
     if (const char *problem = problemOf(lane))
       return refuseLane(index, problem);
     const bool transfers = lane.kind == LaneKind::Send || lane.kind == LaneKind::Receive;
-    const std::uint32_t other = transfers ? resolvePeer(plan.mesh, coordinate, lane.peer)
+    const std::uint32_t other = transfers ? resolvePeer(plan.mesh, rank, lane.peer)
                                 : lane.kind == LaneKind::Group ? lane.group
                                                                : 0;
     if (!seen.emplace(lane.kind, transfers ? lane.flow : Flow::Forward, other).second)
@@ -133,7 +149,7 @@ const char *ProgramCheck::problemOf(const Lane &lane) const {
   if (lane.peer.axis != Axis::Pipeline || value >= ranks ||
       (lane.peer.relative ? value <= -ranks : value < 0))
     return "has no such peer";
-  if (resolvePeer(plan.mesh, coordinate, lane.peer) == coordinate)
+  if (resolvePeer(plan.mesh, rank, lane.peer) == rank)
     return "leads to its own rank";
   if (lane.slots < 1)
     return "has no slots";
@@ -170,12 +186,11 @@ Status ProgramCheck::checkLoops() const {
 
 Status ProgramCheck::checkCases() const {
   if (const auto misfit = findCaseMisfit(program))
-    return unacceptable(
-        fmt::format("rank {}: case {} {}", coordinate, misfit->index, misfit->problem));
+    return unacceptable(fmt::format("rank {}: case {} {}", rank, misfit->index, misfit->problem));
   for (std::size_t index = 0; index < program.cases.size(); ++index)
     if (program.cases[index].condition == 0 || !isCondition(program.cases[index].condition))
       return unacceptable(
-          fmt::format("rank {}: case {} has a condition that does not exist", coordinate, index));
+          fmt::format("rank {}: case {} has a condition that does not exist", rank, index));
   return Status();
 }
 
@@ -190,7 +205,7 @@ std::int64_t ProgramCheck::endOf(const Loop &loop) {
 
 Status ProgramCheck::checkActions() const {
   const SignatureIndex signatures;
-  const OperandRules rules(plan, coordinate, mostTensors);
+  const OperandRules rules(plan, rank, mostTensors);
   std::uint64_t inStep = 0;
   for (const Stretch &stretch : stretchesOf(program)) {
     for (std::uint32_t action = stretch.begin; action < stretch.end; ++action)
@@ -199,7 +214,7 @@ Status ProgramCheck::checkActions() const {
     inStep += std::uint64_t{stretch.trips} * (stretch.end - stretch.begin);
     if (inStep > kMostInStep)
       return unacceptable(
-          fmt::format("rank {}: a step has more than {} actions", coordinate, kMostInStep));
+          fmt::format("rank {}: a step has more than {} actions", rank, kMostInStep));
   }
   return Status();
 }
@@ -211,8 +226,8 @@ Status ProgramCheck::checkAction(std::uint32_t action, std::uint32_t trips,
   const Signature *signature = signatures.find(fields.opcode);
   if (!signature)
     return unacceptable(
-        fmt::format("rank {}: action {} has opcode {:#06x}, which this program does not know",
-                    coordinate, action, fields.opcode));
+        fmt::format("rank {}: action {} has opcode {:#06x}, which this program does not know", rank,
+                    action, fields.opcode));
   if (const char *problem = problemOf(fields, *signature, trips))
     return refuseAction(action, problem);
   return checkOperands(action, *signature, rules.of(*signature, fields.lane, fields.stage));
@@ -226,7 +241,11 @@ const char *ProgramCheck::problemOf(const Action &action, const Signature &signa
     const Group &group = plan.groups[program.lanes[action.lane].group];
     if (signature.name != nameOf(group.operation))
       return "is not what its group does";
+    if (needsDispatcher(action, signature) && (action.flags & kHostBlocking) == 0)
+      return "does not let its rank wait for it";
   }
+  if (isForCoordinator(signature.opcode) && rank != 0)
+    return "is for rank 0 alone";
   if (const char *problem = problemOfWaits(action))
     return problem;
   const std::size_t stages = program.stages.size();
@@ -257,6 +276,18 @@ const char *ProgramCheck::problemOf(const Action &action, const Signature &signa
   return nullptr;
 }
 
+/// What the dispatcher itself must see the end of: the step header, which it reads, unless this
+/// rank loads it itself; and a sum, to which its transport adds only while somebody waits.
+bool ProgramCheck::needsDispatcher(const Action &action, const Signature &signature) const {
+  if (signature.opcode == Opcode::AllReduce)
+    return true;
+  if (signature.opcode != Opcode::Broadcast || loads)
+    return false;
+  const Group &group = plan.groups[program.lanes[action.lane].group];
+  const bool isRoot = memberIndex(plan.mesh, rank, group.axes) == group.root;
+  return group.flow == Flow::Control && !isRoot;
+}
+
 const char *ProgramCheck::problemOfWaits(const Action &action) const {
   for (const Wait wait : action.waits)
     if (!wait.empty() &&
@@ -279,7 +310,7 @@ Status ProgramCheck::checkOperands(std::uint32_t index, const Signature &signatu
     if (!fine)
       return refuseAction(index,
                           fmt::format("cannot take {} as its `{}`",
-                                      absent ? "nothing" : describeBuffer(plan, coordinate, buffer),
+                                      absent ? "nothing" : describeBuffer(plan, rank, buffer),
                                       signature.operands[operand].name));
   }
   return checkSharing(index);
@@ -297,8 +328,8 @@ Status ProgramCheck::checkSharing(std::uint32_t index) const {
       if (*other != kNoBuffer && *other != *one &&
           shareBytes(layout.buffers[*one], layout.buffers[*other]))
         return refuseAction(index, fmt::format("has {} and {} on the same bytes",
-                                               describeBuffer(plan, coordinate, *other),
-                                               describeBuffer(plan, coordinate, *one)));
+                                               describeBuffer(plan, rank, *other),
+                                               describeBuffer(plan, rank, *one)));
   }
   return Status();
 }
@@ -317,16 +348,16 @@ Status ProgramCheck::checkHeader() const {
     return count == 1 && found->bytes >= bytes;
   };
   if (!isThe(BufferKind::Header, StepHeader::bytes(mostMicrobatchesOf(plan))))
-    return unacceptable(fmt::format("rank {} has no buffer that is its step header", coordinate));
+    return unacceptable(fmt::format("rank {} has no buffer that is its step header", rank));
   if (!valuesOf(plan, Decision::Bad).empty() && !isThe(BufferKind::Scalars, sizeof(StepScalars)))
-    return unacceptable(fmt::format("rank {} has no buffer that holds its scalars", coordinate));
+    return unacceptable(fmt::format("rank {} has no buffer that holds its scalars", rank));
   return Status();
 }
 
 } // namespace
 
-Status checkProgram(const Plan &plan, std::uint32_t coordinate, std::uint64_t mostTensors) {
-  return ProgramCheck(plan, coordinate, mostTensors).run();
+Status checkProgram(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors) {
+  return ProgramCheck(plan, rank, mostTensors).run();
 }
 
 } // namespace vime::plan

@@ -216,11 +216,16 @@ bool decodeConnect(std::string_view bytes, std::vector<ConnectRound> &rounds) {
   const auto *table = rootOf<file::Connect>(bytes);
   if (!table)
     return false;
+  if (table->in_every_replica()->size() != table->ends()->size())
+    return false;
   std::uint32_t begin = 0;
-  for (const std::uint32_t end : *table->ends()) {
+  for (std::uint32_t index = 0; index < table->ends()->size(); ++index) {
+    const std::uint32_t end = table->ends()->Get(index);
     if (end < begin || end > table->pairs()->size())
       return false;
     ConnectRound &round = rounds.emplace_back();
+    if (!takeFlag(table->in_every_replica()->Get(index), round.inEveryReplica))
+      return false;
     for (; begin < end; ++begin)
       round.pairs.push_back(
           {table->pairs()->Get(begin)->low(), table->pairs()->Get(begin)->high()});

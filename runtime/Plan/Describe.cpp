@@ -1,5 +1,6 @@
 #include "runtime/Plan/Describe.h"
 
+#include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
 
 namespace vime::plan {
@@ -19,6 +20,11 @@ std::string stageText(const Program &program, std::uint32_t local) {
 const Buffer *bufferOf(const Plan &plan, std::uint32_t rank, std::uint32_t buffer) {
   const Layout *layout = layoutOf(plan, rank);
   return layout && buffer < layout->buffers.size() ? &layout->buffers[buffer] : nullptr;
+}
+
+/// In programOf and layoutOf; a mesh without ranks has none.
+std::uint32_t placeOf(const Mesh &mesh, std::uint32_t rank) {
+  return mesh.pipeline == 0 ? rank : representativeOf(mesh, rank);
 }
 
 /// What a transfer moves: its first operand.
@@ -71,17 +77,17 @@ std::uint32_t resolvePeer(const Mesh &mesh, std::uint32_t rank, const Peer &peer
 }
 
 const Program *programOf(const Plan &plan, std::uint32_t rank) {
-  const std::uint32_t coordinate = plan.mesh.pipeline == 0 ? rank : rank % plan.mesh.pipeline;
-  if (coordinate >= plan.programOf.size() || plan.programOf[coordinate] >= plan.programs.size())
+  const std::uint32_t place = placeOf(plan.mesh, rank);
+  if (place >= plan.programOf.size() || plan.programOf[place] >= plan.programs.size())
     return nullptr;
-  return &plan.programs[plan.programOf[coordinate]];
+  return &plan.programs[plan.programOf[place]];
 }
 
 const Layout *layoutOf(const Plan &plan, std::uint32_t rank) {
-  const std::uint32_t coordinate = plan.mesh.pipeline == 0 ? rank : rank % plan.mesh.pipeline;
-  if (coordinate >= plan.layoutOf.size() || plan.layoutOf[coordinate] >= plan.layouts.size())
+  const std::uint32_t place = placeOf(plan.mesh, rank);
+  if (place >= plan.layoutOf.size() || plan.layoutOf[place] >= plan.layouts.size())
     return nullptr;
-  return &plan.layouts[plan.layoutOf[coordinate]];
+  return &plan.layouts[plan.layoutOf[place]];
 }
 
 std::string describe(const Plan &plan, std::uint32_t rank, std::uint32_t index) {

@@ -201,14 +201,17 @@ flatbuffers::DetachedBuffer encodeConnect(const std::vector<ConnectRound> &round
   FlatBufferBuilder builder;
   std::vector<file::Pair> pairs;
   std::vector<std::uint32_t> ends;
-  for (const ConnectRound &round : rounds) {
-    for (const auto &[low, high] : round.pairs)
+  std::vector<std::uint8_t> flags;
+  for (const auto &[inEveryReplica, ofRound] : rounds) {
+    for (const auto &[low, high] : ofRound)
       pairs.emplace_back(low, high);
     ends.push_back(static_cast<std::uint32_t>(pairs.size()));
+    flags.push_back(inEveryReplica);
   }
   const auto pairVector = builder.CreateVectorOfStructs(pairs);
   const auto endVector = builder.CreateVector(ends);
-  builder.Finish(file::CreateConnect(builder, pairVector, endVector));
+  const auto flagVector = builder.CreateVector(flags);
+  builder.Finish(file::CreateConnect(builder, pairVector, endVector, flagVector));
   return builder.Release();
 }
 

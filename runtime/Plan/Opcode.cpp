@@ -46,6 +46,7 @@ constexpr OperandSignature kBroadcast[] = {{"data", Access::RootReadOthersWrite,
 constexpr OperandSignature kGather[] = {{"source", R, false},
                                         {"destination", Access::RootWrite, true}};
 constexpr OperandSignature kAllGather[] = {{"source", R, false}, {"destination", W, false}};
+constexpr OperandSignature kAllReduce[] = {{"gradients", RW, false}, {"staging", W, false}};
 constexpr OperandSignature kCopy[] = {{"source", R, false}, {"destination", W, false}};
 // The copy outlives the step: the optimizer goes on while it is written.
 constexpr OperandSignature kSnapshot[] = {
@@ -63,19 +64,21 @@ constexpr OperandSignature kOptimize[] = {{"header", R, false},
 constexpr OperandSignature kAddTied[] = {{"tied_gradients", R, false}, {"gradients", RW, false}};
 constexpr OperandSignature kDecide[] = {{"header", W, false}};
 constexpr OperandSignature kLoad[] = {
-    {"header", R, false}, {"tokens", W, false}, {"labels", W, false}, {"segments", W, false}};
+    {"header", RW, false}, {"tokens", W, false}, {"labels", W, false}, {"segments", W, false}};
 constexpr OperandSignature kReport[] = {
-    {"header", R, false}, {"losses", R, false}, {"scalars", R, false}, {"all_stats", R, false}};
+    {"header", R, false}, {"scalars", R, false}, {"all_stats", R, false}};
 // The header's tokens become those of the evaluation; its other fields stay those of the step.
 constexpr OperandSignature kLoadEvaluation[] = {
     {"header", RW, false}, {"tokens", W, false}, {"labels", W, false}, {"segments", W, false}};
 constexpr OperandSignature kReportEvaluation[] = {{"header", RW, false}, {"losses", R, false}};
 constexpr OperandSignature kExportShard[] = {{"weights", R, false}, {"stats", RW, false}};
-constexpr OperandSignature kExportCommit[] = {{"all_stats", R, false}};
+constexpr OperandSignature kExportCommit[] = {{"replica_stats", R, false}};
 constexpr OperandSignature kCheckpointShard[] = {{"snapshot", R, false}, {"stats", RW, false}};
-constexpr OperandSignature kCheckpointCommit[] = {{"all_stats", R, false}};
-// Leaves in `stats` what `checkpoint_shard` wrote there: the next gather carries it.
-constexpr OperandSignature kMeasure[] = {{"stats", RW, false}};
+constexpr OperandSignature kCheckpointCommit[] = {{"replica_stats", R, false}};
+// `losses` where the rank has those of its replica's microbatches. Leaves in `stats` what
+// `checkpoint_shard` wrote there: the next gather carries it.
+constexpr OperandSignature kMeasure[] = {
+    {"header", R, false}, {"losses", R, true}, {"stats", RW, false}};
 
 using enum Family;
 constexpr std::array kTable = {
@@ -95,6 +98,8 @@ constexpr std::array kTable = {
     Signature{Opcode::Gather, "gather", Collective, LaneKind::Group, false, false, kGather},
     Signature{Opcode::AllGather, "all_gather", Collective, LaneKind::Group, false, false,
               kAllGather},
+    Signature{Opcode::AllReduce, "all_reduce", Collective, LaneKind::Group, true, false,
+              kAllReduce},
     Signature{Opcode::Copy, "copy", Move, LaneKind::Compute, false, true, kCopy},
     Signature{Opcode::Snapshot, "snapshot", Move, LaneKind::Compute, true, false, kSnapshot},
     Signature{Opcode::Initialize, "initialize", Update, LaneKind::Compute, true, false,

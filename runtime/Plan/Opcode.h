@@ -26,6 +26,7 @@ enum class Opcode : std::uint16_t {
   Broadcast = 0x0300,
   Gather,
   AllGather,
+  AllReduce, // sums gradients over the replicas, in ascending order
 
   Copy = 0x0400,
   Snapshot, // a stage's weights and moments as they are now, for `checkpoint_shard`
@@ -38,7 +39,8 @@ enum class Opcode : std::uint16_t {
   AddTied,             // adds the head's gradient of a tied matrix to the embedding's
 
   Decide = 0x0600,  // the coordinator writes the step header
-  Load,             // the coordinator reads the step's tokens, labels and segment offsets
+  Load,             // the first rank of a replica reads its tokens, labels and segment offsets, and
+                    // enters into the header how many tokens each microbatch has
   Report,           // the coordinator shows loss, speed and bubble
   ExportShard,      // a rank writes the tensors of its stages
   ExportCommit,     // the coordinator makes the export visible

@@ -4,6 +4,7 @@
 
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
 #include "runtime/Plan/Snapshot.h"
 #include "runtime/Plan/StepHeader.h"
@@ -76,10 +77,10 @@ std::uint64_t mostTensorsOf(const Plan &plan) {
   return most;
 }
 
-OperandRules::OperandRules(const Plan &plan, std::uint32_t coordinate, std::uint64_t mostTensors)
-    : plan(plan), coordinate(coordinate),
-      tokens(std::uint64_t(plan.data.sequence) * plan.data.samples), mostTensors(mostTensors) {
-  const Program &program = *programOf(plan, coordinate);
+OperandRules::OperandRules(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors)
+    : plan(plan), rank(rank), tokens(std::uint64_t(plan.data.sequence) * plan.data.samples),
+      mostTensors(mostTensors) {
+  const Program &program = *programOf(plan, rank);
   for (const LocalStage &local : program.stages)
     specs.push_back(specOf(plan, local));
   if (specs.empty())
@@ -112,9 +113,16 @@ OperandRule OperandRules::stageRule(const Signature &signature, const OperandSig
     rule.presence = OperandRule::Presence::Absent;
     return rule;
   }
+  // The first rank of a replica counts its losses, and nobody else.
+  if (operand.optional && operand.name == "losses" && rank % plan.mesh.pipeline != 0) {
+    rule.presence = OperandRule::Presence::Absent;
+    return rule;
+  }
   const bool isTokens = operand.name == "input" && specs[stage].range.embedding;
-  const std::optional<BufferKind> kind =
+  std::optional<BufferKind> kind =
       isTokens ? BufferKind::Tokens : enumeratorOf<BufferKind>(operand.name);
+  if (kind == BufferKind::ReplicaStats)
+    kind = replicaStats(plan.mesh);
   if (!kind) { // `copy` takes any two buffers of numbers
     rule.ownKinds = rule.otherKinds = kNumbers;
     return rule;
@@ -153,9 +161,11 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, const StageS
   case BufferKind::Squares:
     return sizeof(double) * mostTensors;
   case BufferKind::AllSquares:
-    return sizeof(double) * mostTensors * plan.mesh.ranks();
+    return sizeof(double) * mostTensors * plan.mesh.pipeline;
   case BufferKind::Stats:
     return sizeof(RankStats);
+  case BufferKind::ReplicaStats:
+    return sizeof(RankStats) * plan.mesh.pipeline;
   case BufferKind::AllStats:
     return sizeof(RankStats) * plan.mesh.ranks();
   case BufferKind::Weights:
@@ -181,6 +191,8 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, const StageS
     return workspaceOf(opcode, spec);
   case BufferKind::Snapshot:
     return snapshotBytes(spec);
+  case BufferKind::Staging:
+    return kBufferAlignment;
   }
   return 0;
 }
@@ -199,8 +211,9 @@ OperandRuleList OperandRules::laneRules(const Lane &lane) const {
 }
 
 OperandRuleList OperandRules::groupRules(const Group &group) const {
-  const std::uint64_t members = group.axes & 1 ? plan.mesh.pipeline : 1;
-  const std::uint32_t member = group.axes & 1 ? coordinate : 0;
+  const std::uint64_t members = memberCount(plan.mesh, group.axes);
+  const std::uint32_t member = memberIndex(plan.mesh, rank, group.axes);
+  const bool inReplica = group.axes == bitOf(Axis::Pipeline);
   OperandRule whole, all;
   whole.extent = group.message.fixed;
   all.extent = members * group.message.fixed;
@@ -211,14 +224,19 @@ OperandRuleList OperandRules::groupRules(const Group &group) const {
                                                  : kNumbers;
     break;
   case Collective::Gather:
-    whole.ownKinds = bit(BufferKind::Stats);
-    all.ownKinds = bit(BufferKind::AllStats);
+    whole.ownKinds = bit(inReplica ? BufferKind::Stats : BufferKind::ReplicaStats);
+    all.ownKinds = bit(inReplica ? replicaStats(plan.mesh) : BufferKind::AllStats);
     if (member != group.root)
       all.presence = OperandRule::Presence::Absent;
     break;
   case Collective::AllGather:
     whole.ownKinds = bit(BufferKind::Squares);
     all.ownKinds = bit(BufferKind::AllSquares);
+    break;
+  case Collective::AllReduce:
+    whole.ownKinds = bit(BufferKind::Gradients);
+    all.ownKinds = bit(BufferKind::Staging);
+    all.bytes = kBufferAlignment;
     break;
   }
   return {whole, all};

@@ -39,9 +39,9 @@ std::uint64_t mostTensorsOf(const Plan &plan);
 
 class OperandRules {
 public:
-  /// Common part, layout, lanes and stage table of the coordinate have been checked; `mostTensors`
+  /// Common part, layout, lanes and stage table of the rank have been checked; `mostTensors`
   /// is `mostTensorsOf` the plan.
-  OperandRules(const Plan &plan, std::uint32_t coordinate, std::uint64_t mostTensors);
+  OperandRules(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors);
 
   /// `lane` and `stage` are in range and the lane is of the signature's kind.
   const OperandRuleList &of(const Signature &signature, std::uint8_t lane,
@@ -56,7 +56,7 @@ private:
   std::uint64_t bytesOf(BufferKind kind, Opcode opcode, const StageSpec &spec) const;
 
   const Plan &plan;
-  std::uint32_t coordinate;
+  std::uint32_t rank;
   std::uint64_t tokens, mostTensors;
   std::vector<StageSpec> specs;         // per entry of the stage table
   std::vector<OperandRuleList> byStage; // signature · stages + stage

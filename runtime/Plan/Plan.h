@@ -22,7 +22,8 @@ namespace vime::plan {
 
 enum class Axis : std::uint8_t { Pipeline, Data, Context, Tensor };
 
-/// Sizes of the axes; their product is the number of ranks. For now only `pipeline` may exceed 1.
+/// Sizes of the axes; their product is the number of ranks. For now only `pipeline` and `data` may
+/// exceed 1. The ranks with one coordinate along `data` are a replica; that of coordinate 0 leads.
 /// rank = ((data * context + c) * tensor + t) * pipeline + pp
 struct Mesh {
   std::uint32_t pipeline = 1;
@@ -55,10 +56,11 @@ struct Message {
   bool operator==(const Message &) const = default;
 };
 
-enum class Collective : std::uint8_t { Broadcast, Gather, AllGather };
+enum class Collective : std::uint8_t { Broadcast, Gather, AllGather, AllReduce };
 
-/// An ordered stream of one collective over all ranks along `axes`. `message` is one member's
-/// contribution (of a broadcast: the whole).
+/// An ordered stream of one collective over all ranks along `axes`, once for each coordinate along
+/// the others. `message` is one member's contribution (of a broadcast: the whole). An all-reduce
+/// takes its bytes from its operand: its message states the type of the elements and no bytes.
 struct Group {
   std::string name;
   Flow flow = Flow::Control;
@@ -174,6 +176,7 @@ enum class BufferKind : std::uint8_t {
   Squares,
   AllSquares,
   Stats,
+  ReplicaStats, // of the ranks of one replica, where there are several
   AllStats,
   Weights,
   Gradients,
@@ -187,7 +190,8 @@ enum class BufferKind : std::uint8_t {
   TiedWeights,   // the head's copy of a tied embedding that another rank has
   TiedGradients, // of the head's use of it, until they are added to the embedding's
   Workspace,
-  Snapshot // runtime/Plan/Snapshot.h
+  Snapshot, // runtime/Plan/Snapshot.h
+  Staging   // what other replicas' gradients pass through while they are added up
 };
 
 /// Buffer::stage of what belongs to no stage.
@@ -295,6 +299,7 @@ struct Limits {
 
 /// Pairs of ranks (low, high) that connect at the same time; no rank twice in a round.
 struct ConnectRound {
+  bool inEveryReplica = false; // the pairs are of the leading one and have their like in all others
   std::vector<std::array<std::uint32_t, 2>> pairs;
   bool operator==(const ConnectRound &) const = default;
 };
@@ -333,8 +338,8 @@ struct Plan {
   Limits limits;
   std::vector<Program> programs;
   std::vector<Layout> layouts;
-  /// Program and layout of each coordinate along the pipeline axis; ranks that differ only
-  /// otherwise share them.
+  /// Program and layout of each coordinate along the pipeline axis: first of the leading replica,
+  /// then, if there are several, of all others, which share them (Mesh.h).
   std::vector<std::uint32_t> programOf, layoutOf;
   std::vector<ConnectRound> connect;
   Predictions predictions;

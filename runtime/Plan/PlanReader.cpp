@@ -5,6 +5,7 @@
 #include "runtime/Plan/CheckPlan.h"
 #include "runtime/Plan/DecodeParts.h"
 #include "runtime/Plan/EncodeParts.h"
+#include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/PartReader.h"
 
 namespace vime::plan {
@@ -110,12 +111,12 @@ StatusOr<RankPlan> readRank(ByteSource source, std::uint32_t rank) {
   if (rank >= ranks || plan.mesh.pipeline == 0)
     return refuse("the plan has " + std::to_string(ranks) + " ranks, there is no rank " +
                   std::to_string(rank));
-  const std::uint32_t coordinate = rank % plan.mesh.pipeline;
-  if (coordinate >= plan.programOf.size() || plan.programOf[coordinate] >= plan.programs.size() ||
-      coordinate >= plan.layoutOf.size() || plan.layoutOf[coordinate] >= plan.layouts.size())
+  const std::uint32_t place = representativeOf(plan.mesh, rank);
+  if (place >= plan.programOf.size() || plan.programOf[place] >= plan.programs.size() ||
+      place >= plan.layoutOf.size() || plan.layoutOf[place] >= plan.layouts.size())
     return refuse("the plan is damaged: rank " + std::to_string(rank) +
                   " has no program or no layout");
-  const std::uint32_t program = plan.programOf[coordinate], layout = plan.layoutOf[coordinate];
+  const std::uint32_t program = plan.programOf[place], layout = plan.layoutOf[place];
   if (Status status = reader.checkCounts(plan); !status.ok())
     return status;
   if (Status status = takeProgram(reader, program, plan.programs[program]); !status.ok())

@@ -14,14 +14,15 @@ namespace vime::plan {
 struct StepHeader {
   std::uint64_t step;         // 0-based
   std::uint64_t updates;      // of the optimizer before this step: those that were not skipped
-  double denominator;         // labelled tokens of the step; divides losses and gradients
+  double denominator;         // labelled tokens of the step, of all replicas; divides losses and
+                              // gradients
   double learningRate;        // of this step
   std::uint32_t microbatches; // of this step
   std::uint32_t evaluate;     // 1: an evaluation follows
   std::uint32_t save;         // 1: a checkpoint follows
   std::uint32_t stop;         // 1: the last step
 
-  /// Tokens of each microbatch of the present pass; zero behind the last one.
+  /// Tokens of each microbatch of the replica in the present pass; zero behind the last one.
   std::uint32_t *tokens() { return reinterpret_cast<std::uint32_t *>(this + 1); }
   const std::uint32_t *tokens() const { return reinterpret_cast<const std::uint32_t *>(this + 1); }
 
@@ -47,6 +48,8 @@ struct RankStats {
   std::uint64_t exportedTensors;    // written by `export_shard` so far
   std::uint64_t savedSteps;  // steps done in the latest snapshot that is on the disk; 0: none
   std::uint64_t savedStages; // of which the shards are on the disk
+  std::uint64_t tokens;             // of the replica's microbatches
+  double loss;                      // their sum, on the rank that has them; else 0
 };
 
 } // namespace vime::plan

@@ -21,6 +21,7 @@ struct Transfer {
   std::int64_t period, start, time;  // time within an iteration
   std::uint64_t microbatch;
   std::uint64_t condition, until; // entries of the plan's table, of its case and of the loop
+  std::uint64_t bytes = 0;        // where the message does not say
 };
 
 /// The transfers of one lane, in order.
@@ -39,6 +40,12 @@ Stream streamOf(const plan::Plan &plan, const plan::Lane &lane) {
   const plan::Message &message =
       lane.kind == plan::LaneKind::Group ? plan.groups[lane.group].message : lane.message;
   return {message.fixed, message.perToken, static_cast<std::uint64_t>(message.type), {}};
+}
+
+/// The buffer that an all-reduce adds up: its message does not state the bytes.
+std::uint64_t reducedBytes(const plan::Program &program, const plan::Layout &layout,
+                           const plan::Action &action) {
+  return layout.buffers[program.operands[action.operands]].bytes;
 }
 
 /// A send and its receive differ in opcode only; both count as `send`.
@@ -63,7 +70,9 @@ Transfer transferOf(const plan::Stretch &stretch, const plan::Action &action,
 }
 
 /// By end (Ends.h).
-std::vector<Stream> streamsOf(const plan::Plan &plan, const plan::Program &program) {
+std::vector<Stream> streamsOf(const plan::Plan &plan, std::uint32_t rank) {
+  const plan::Program &program = *plan::programOf(plan, rank);
+  const plan::Layout &layout = *plan::layoutOf(plan, rank);
   const std::vector<std::uint32_t> ends = endsOfLanes(program);
   std::vector<Stream> streams;
   for (std::size_t lane = 0; lane < ends.size(); ++lane)
@@ -79,9 +88,15 @@ std::vector<Stream> streamsOf(const plan::Plan &plan, const plan::Program &progr
         Transfer transfer = transferOf(stretch, action, iteration);
         if (streams[end].perToken == 0)
           transfer.microbatch = 0; // it does not decide the bytes
+        if (action.opcode == plan::code(plan::Opcode::AllReduce))
+          transfer.bytes = reducedBytes(program, layout, action);
         streams[end].transfers.push_back(transfer);
       }
   return streams;
+}
+
+bool sums(const End &end) {
+  return end.kind == plan::LaneKind::Group && end.operation == plan::Collective::AllReduce;
 }
 
 bool isSource(const RankEnds &ends, const End &end) {
@@ -94,7 +109,7 @@ bool isDestination(const RankEnds &ends, const End &end) {
   if (end.kind != plan::LaneKind::Group)
     return end.kind == plan::LaneKind::Receive;
   const bool isRoot = end.members[end.root] == ends.rank;
-  return end.operation == plan::Collective::AllGather ||
+  return end.operation == plan::Collective::AllGather || sums(end) ||
          isRoot == (end.operation == plan::Collective::Gather);
 }
 
@@ -103,7 +118,7 @@ bool isDestination(const RankEnds &ends, const End &end) {
 std::vector<Claim> claimsOf(const plan::Plan &plan, std::uint32_t rank, plan::Hash128 planId,
                             std::uint64_t firstStep) {
   std::vector<Claim> claims;
-  for (const Stream &stream : streamsOf(plan, *plan::programOf(plan, rank)))
+  for (const Stream &stream : streamsOf(plan, rank))
     claims.push_back(
         {.planId = planId, .stream = stream.hash(), .rank = rank, .firstStep = firstStep});
   return claims;
@@ -126,13 +141,9 @@ Agreement::Agreement(const RankEnds &rankEnds, std::vector<Claim> ownClaims)
 
 Status Agreement::reach(Transport &transport) {
   // One order for all ranks, as a clock gives: no transport that serialises ends closes a cycle.
-  for (const std::uint32_t index : order) {
-    const Payload payload{.source = isSource(ends, ends.ends[index]) ? &claims[index] : nullptr,
-                          .destination = heard[index].empty() ? nullptr : heard[index].data(),
-                          .bytes = sizeof(Claim)};
-    if (Status status = transport.post(index, payload); !status.ok())
+  for (const std::uint32_t index : order)
+    if (Status status = transport.post(index, payloadOf(index)); !status.ok())
       return status;
-  }
   for (const std::uint32_t index : order) {
     if (Status status = transport.await(index, 1); !status.ok())
       return status;
@@ -140,6 +151,22 @@ Status Agreement::reach(Transport &transport) {
       return status;
   }
   return Status();
+}
+
+Payload Agreement::payloadOf(std::size_t index) {
+  const End &end = ends.ends[index];
+  Payload payload{.source = isSource(ends, end) ? &claims[index] : nullptr,
+                  .destination = heard[index].empty() ? nullptr : heard[index].data(),
+                  .bytes = sizeof(Claim)};
+  if (!sums(end))
+    return payload;
+  // Everybody adds zeros to what the others claim.
+  heard[index][partyOf(end, ends.rank)] = claims[index];
+  payload.bytes = heard[index].size() * sizeof(Claim);
+  payload.type = DataType::Byte;
+  payload.staging = staging.data();
+  payload.stagingBytes = staging.size();
+  return payload;
 }
 
 Status Agreement::compare(std::size_t end) const {

@@ -9,6 +9,8 @@
 // and a plan that differs on one rank is refused by name.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -41,12 +43,14 @@ public:
   Status reach(Transport &transport);
 
 private:
+  Payload payloadOf(std::size_t end);
   Status compare(std::size_t end) const;
 
   const RankEnds ends;
   const std::vector<Claim> claims;       // by end
   std::vector<std::uint32_t> order;      // of ends, alike on all ranks
   std::vector<std::vector<Claim>> heard; // by end: of the sender, or of each member
+  alignas(64) std::array<std::byte, 4096> staging{};
 };
 
 } // namespace vime

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Mesh.h"
 
 namespace vime {
 namespace {
@@ -12,14 +13,6 @@ namespace {
 bool isTransfer(plan::LaneKind kind) {
   return kind == plan::LaneKind::Send || kind == plan::LaneKind::Receive ||
          kind == plan::LaneKind::Group;
-}
-
-/// Coordinates of a rank, by plan::Axis. rank = ((data * context + c) * tensor + t) * pipeline +
-/// pp.
-std::array<std::uint32_t, 4> coordinatesOf(const plan::Mesh &mesh, std::uint32_t rank) {
-  const std::uint32_t pp = rank % mesh.pipeline, rest = rank / mesh.pipeline;
-  const std::uint32_t tp = rest % mesh.tensor, outer = rest / mesh.tensor;
-  return {pp, outer / mesh.context, outer % mesh.context, tp};
 }
 
 StatusOr<End> groupEnd(const plan::Plan &plan, std::uint32_t rank, std::uint32_t index) {
@@ -55,16 +48,9 @@ void addOnce(std::vector<std::uint32_t> &list, std::uint32_t rank) {
 
 std::vector<std::uint32_t> membersAlong(const plan::Mesh &mesh, std::uint32_t rank,
                                         std::uint8_t axes) {
-  const auto here = coordinatesOf(mesh, rank);
-  std::vector<std::uint32_t> members;
-  for (std::uint32_t other = 0; other < mesh.ranks(); ++other) {
-    const auto there = coordinatesOf(mesh, other);
-    bool together = true;
-    for (std::size_t axis = 0; axis < here.size(); ++axis)
-      together = together && (here[axis] == there[axis] || (axes >> axis & 1) != 0);
-    if (together)
-      members.push_back(other);
-  }
+  std::vector<std::uint32_t> members(plan::memberCount(mesh, axes));
+  for (std::uint32_t index = 0; index < members.size(); ++index)
+    members[index] = plan::memberRank(mesh, rank, axes, index);
   return members;
 }
 
@@ -115,19 +101,16 @@ std::vector<std::uint32_t> peersInConnectOrder(const plan::Plan &plan, const Ran
   for (const End &end : ends.ends) {
     if (end.kind != plan::LaneKind::Group)
       addOnce(needed, end.peer);
-    const bool everybody = end.operation == plan::Collective::AllGather;
-    for (std::uint32_t member = 0; member < end.members.size(); ++member) {
-      const bool direct = everybody || member == end.root || end.members[end.root] == ends.rank;
-      if (direct && end.members[member] != ends.rank)
+    const std::uint32_t own = partyOf(end, ends.rank);
+    for (std::uint32_t member = 0; member < end.members.size(); ++member)
+      if (member != own && plan::talk(end.operation, end.root, own, member))
         addOnce(needed, end.members[member]);
-    }
   }
   std::sort(needed.begin(), needed.end());
   std::vector<std::uint32_t> order;
   for (const plan::ConnectRound &round : plan.connect)
-    for (const auto &[low, high] : round.pairs)
-      if (low == ends.rank || high == ends.rank)
-        addOnce(order, low == ends.rank ? high : low);
+    if (const auto peer = plan::peerIn(plan.mesh, round, ends.rank))
+      addOnce(order, *peer);
   for (const std::uint32_t peer : needed)
     addOnce(order, peer);
   return order;

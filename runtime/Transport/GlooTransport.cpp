@@ -1,13 +1,16 @@
 // Gloo transport: the ranks are processes, joined by TCP (plug-in, see GlooPlugin.h).
 //
 // Every transfer is Gloo's send or receive of one unbound buffer under a 64-bit slot made from
-// (channel, index); a collective is one such message per member. Gloo's own thread moves the bytes,
+// (channel, index); a collective is one such message per member, an all-reduce a chain of them
+// (ChainReduction.h) that goes on while its end is awaited. Gloo's own thread moves the bytes,
 // so posting never waits. About ten allocations a transfer happen inside Gloo.
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,6 +18,8 @@
 #include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
 
+#include "runtime/Transport/ChainReduction.h"
+#include "runtime/Transport/Ends.h"
 #include "runtime/Transport/GlooMesh.h"
 
 namespace vime {
@@ -35,7 +40,13 @@ struct OpenEnd {
   std::atomic<std::uint64_t> finished{0};
   std::uint64_t posted = 0;
   std::array<std::vector<Message>, kOpenTransfers> ring;
+  std::optional<Payload> sum;                      // an all-reduce that is to be awaited
+  std::array<std::uint32_t, 2> sent{}, received{}; // chunks of sums: with the member below, above
 };
+
+bool sums(const End &end) {
+  return end.kind == plan::LaneKind::Group && end.operation == plan::Collective::AllReduce;
+}
 
 /// Unique among the open messages between two ranks: what, from whom, which. Indices may wrap: few
 /// are open at a time.
@@ -56,6 +67,8 @@ public:
 
   Status post(std::uint32_t end, Payload payload) override {
     OpenEnd &own = open[end];
+    if (sums(spec.ends[end]))
+      return postSum(end, payload);
     if (own.posted >= kOpenTransfers)
       if (Status status = await(end, own.posted + 1 - kOpenTransfers); !status.ok())
         return status;
@@ -76,6 +89,8 @@ public:
   Status await(std::uint32_t end, std::uint64_t count) override {
     OpenEnd &own = open[end];
     const Clock::time_point deadline = Clock::now() + limit;
+    if (sums(spec.ends[end]))
+      return own.finished.load(std::memory_order_relaxed) < count ? sum(end, deadline) : Status();
     for (std::uint64_t index = own.finished.load(std::memory_order_relaxed); index < count;
          ++index) {
       for (Message &message : own.ring[index % kOpenTransfers])
@@ -103,6 +118,82 @@ private:
       return receive(end, index, end.peer, payload.destination, payload.bytes, messages);
     startCollective(end, index, payload, messages);
   }
+
+  /// One sum is open at a time.
+  Status postSum(std::uint32_t end, const Payload &payload) {
+    OpenEnd &own = open[end];
+    if (own.sum)
+      if (Status status = await(end, own.posted); !status.ok())
+        return status;
+    own.sum = payload;
+    ++own.posted;
+    return Status();
+  }
+
+  Status sum(std::uint32_t end, Clock::time_point deadline) {
+    OpenEnd &own = open[end];
+    const std::vector<std::uint32_t> &members = spec.ends[end].members;
+    SumLinks links(*this, end, deadline);
+    try {
+      if (Status status = reduceAlongChain(*own.sum, partyOf(spec.ends[end], self()),
+                                           static_cast<std::uint32_t>(members.size()), links);
+          !status.ok())
+        return status;
+    } catch (const std::exception &error) {
+      return lost(links.latestPeer(), end, error);
+    }
+    own.sum.reset();
+    own.finished.store(own.posted, std::memory_order_release);
+    return Status();
+  }
+
+  /// The messages of one all-reduce. Both neighbours count chunks alike, so that slots agree.
+  class SumLinks final : public ChainLinks {
+  public:
+    SumLinks(GlooTransport &transport, std::uint32_t end, Clock::time_point deadline)
+        : transport(transport), spec(transport.spec.ends[end]), end(end), deadline(deadline) {}
+
+    void send(std::uint32_t member, const void *source, std::size_t bytes) override {
+      std::vector<Message> message;
+      Queues &to = queuesOf(member);
+      transport.send(spec, transport.open[end].sent[to.isAbove]++, peerOf(member),
+                     {.source = source, .bytes = bytes}, message);
+      to.sends.push_back(std::move(message.front()));
+    }
+    void receive(std::uint32_t member, void *destination, std::size_t bytes) override {
+      std::vector<Message> message;
+      Queues &from = queuesOf(member);
+      transport.receive(spec, transport.open[end].received[from.isAbove]++, peerOf(member),
+                        destination, bytes, message);
+      from.receives.push_back(std::move(message.front()));
+    }
+    Status awaitSend(std::uint32_t member) override { return oldest(queuesOf(member).sends); }
+    Status awaitReceive(std::uint32_t member) override { return oldest(queuesOf(member).receives); }
+    std::uint32_t latestPeer() const { return latest; }
+
+  private:
+    struct Queues {
+      bool isAbove;
+      std::deque<Message> sends = {}, receives = {};
+    };
+    Queues &queuesOf(std::uint32_t member) {
+      return spec.members[member] > transport.self() ? above : below;
+    }
+    std::uint32_t peerOf(std::uint32_t member) { return latest = spec.members[member]; }
+    Status oldest(std::deque<Message> &messages) {
+      Status status =
+          transport.awaitMessage(messages.front(), end, transport.open[end].posted - 1, deadline);
+      messages.pop_front();
+      return status;
+    }
+
+    GlooTransport &transport;
+    const End &spec;
+    const std::uint32_t end;
+    const Clock::time_point deadline;
+    std::uint32_t latest = 0;
+    Queues below{false}, above{true};
+  };
 
   /// Every member is a source, or only the root; every member collects, or only the root, or all
   /// but the root.

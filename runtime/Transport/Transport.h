@@ -45,13 +45,21 @@ struct RankEnds {
 /// What one end brings to a transfer. A sender, and the root of a broadcast, gives a source; a
 /// receiver, and the others of a broadcast, a destination. Gather: every member a source, the root
 /// also a destination of members × bytes; all-gather: both on every member. Member k's contribution
-/// lands at k × bytes. The memory stays untouched by its owner until the transfer has finished;
-/// after a failure it stays there until every rank of the process has stopped.
+/// lands at k × bytes. All-reduce: `destination` holds the contribution and gets the sum, in which
+/// members are added in ascending order, ((g0 + g1) + g2) + …, on every transport; `staging` is
+/// room for a part of another member's. The memory stays untouched by its owner until the transfer
+/// has finished; after a failure it stays there until every rank of the process has stopped.
 struct Payload {
   const void *source = nullptr;
   void *destination = nullptr;
-  std::size_t bytes = 0; // of one contribution; equal at all ends
+  std::size_t bytes = 0;          // of one contribution; equal at all ends
+  DataType type = DataType::Byte; // of what an all-reduce adds up
+  void *staging = nullptr;
+  std::size_t stagingBytes = 0; // at least kLeastStaging
 };
+
+/// Elements of any type fit into it as a whole.
+constexpr std::size_t kLeastStaging = 64;
 
 /// Transfers of one end that may be open at a time; a further post waits for the oldest (the clock
 /// makes that safe).
@@ -62,7 +70,7 @@ public:
   virtual ~Transport() = default;
 
   /// The next transfer of an end; does not wait for the peer unless kOpenTransfers are open. From
-  /// the rank's own thread.
+  /// the rank's own thread. An all-reduce may go on only while somebody awaits it.
   virtual Status post(std::uint32_t end, Payload payload) = 0;
 
   /// How many transfers of an end have finished, as far as known: `await` looks closer. Valid as

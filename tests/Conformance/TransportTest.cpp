@@ -189,6 +189,98 @@ TEST_P(TransportSuite, CollectivesGiveEveryMemberItsPart) {
     }
 }
 
+/// ((g0 + g1) + g2) + … of numbers whose sum depends on the order.
+template <typename Number> Number summand(std::uint32_t member, std::size_t index) {
+  return static_cast<Number>((member % 2 ? -1.0 : 1.0) * (1e7 / (1 + index % 97)) + 0.1 * member);
+}
+template <typename Number>
+std::vector<Number> ascendingSum(std::uint32_t members, std::size_t count) {
+  std::vector<Number> sum(count);
+  for (std::size_t index = 0; index < count; ++index) {
+    sum[index] = summand<Number>(0, index);
+    for (std::uint32_t member = 1; member < members; ++member)
+      sum[index] += summand<Number>(member, index);
+  }
+  return sum;
+}
+
+template <typename Number> void expectSums(Backend backend, DataType type) {
+  for (const std::uint32_t ranks : {1u, 2u, 3u, 5u}) {
+    std::vector<RankEnds> ends = noEnds(ranks);
+    addGroup(ends, 0, plan::Collective::AllReduce);
+    runRanks(backend, {ends}, [&](Rank &rank) {
+      std::uint64_t calls = 0;
+      for (const std::size_t stagingBytes : {kLeastStaging, std::size_t{4096}})
+        for (const std::size_t count : {0, 1, 8, 515, 20000}) {
+          if (count > 515 && stagingBytes == kLeastStaging)
+            continue; // thousands of messages show nothing new
+          std::vector<Number> own(count);
+          for (std::size_t index = 0; index < count; ++index)
+            own[index] = summand<Number>(rank.rank, index);
+          alignas(64) std::byte staging[4096];
+          expectOk(rank.transport->post(0, {.destination = own.data(),
+                                            .bytes = count * sizeof(Number),
+                                            .type = type,
+                                            .staging = staging,
+                                            .stagingBytes = stagingBytes}));
+          expectOk(rank.transport->await(0, ++calls));
+          ASSERT_EQ(own, ascendingSum<Number>(ranks, count)) << count << " by " << stagingBytes;
+        }
+    });
+  }
+}
+
+TEST_P(TransportSuite, SumsAddTheMembersInAscendingOrder) {
+  expectSums<float>(GetParam(), DataType::Float32);
+  expectSums<double>(GetParam(), DataType::Float64);
+}
+
+TEST_P(TransportSuite, ManySumsFollowOneAnother) {
+  // As one rank has several stages: more sums than transfers may be open, none awaited by itself.
+  std::vector<RankEnds> ends = noEnds(3);
+  addGroup(ends, 0, plan::Collective::AllReduce);
+  runRanks(GetParam(), {ends}, [](Rank &rank) {
+    constexpr std::uint32_t kSums = 2 * kOpenTransfers;
+    std::vector<double> values(kSums);
+    alignas(64) std::byte staging[kLeastStaging];
+    for (std::uint32_t index = 0; index < kSums; ++index) {
+      values[index] = index + rank.rank;
+      expectOk(rank.transport->post(0, {.destination = &values[index],
+                                        .bytes = sizeof(double),
+                                        .type = DataType::Float64,
+                                        .staging = staging,
+                                        .stagingBytes = sizeof staging}));
+    }
+    expectOk(rank.transport->await(0, kSums));
+    for (std::uint32_t index = 0; index < kSums; ++index)
+      ASSERT_EQ(values[index], 3 * index + 3);
+  });
+}
+
+TEST_P(TransportSuite, ALateMemberOfASumIsNamed) {
+  std::vector<RankEnds> ends = noEnds(2);
+  addGroup(ends, 0, plan::Collective::AllReduce);
+  std::atomic<bool> over{false};
+  runRanks(GetParam(), {.ends = ends, .limit = 100ms}, [&](Rank &rank) {
+    if (rank.rank == 0) {
+      while (!over)
+        std::this_thread::yield();
+      return;
+    }
+    double value = 1;
+    alignas(64) std::byte staging[kLeastStaging];
+    expectOk(rank.transport->post(0, {.destination = &value,
+                                      .bytes = sizeof value,
+                                      .type = DataType::Float64,
+                                      .staging = staging,
+                                      .stagingBytes = sizeof staging}));
+    const Status status = rank.transport->await(0, 1);
+    over = true;
+    EXPECT_EQ(status.code(), StatusCode::Hang);
+    EXPECT_EQ(status.message(), "rank 0 did not come to transfer 0 of group 0 within 0.1 s");
+  });
+}
+
 TEST_P(TransportSuite, AbortWakesWhoIsBlocked) {
   std::vector<RankEnds> ends = noEnds(3);
   addChannel(ends, 0, 1);

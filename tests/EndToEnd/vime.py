@@ -8,9 +8,12 @@ import subprocess
 TINY = "{family: llama, layers: 8, hidden: 32, heads: 4, kv_heads: 2, ffn: 88, vocab: 256, dtype: float32}"
 
 
-def job(schedule, ranks, *, chunks=None, microbatches=8, steps=20, model=TINY, export=None, sequence=32, samples=2,
-        pipeline=None, recompute=False):
-    """The text of a job that trains a tiny decoder on `corpus.txt` beside it."""
+def job(schedule, ranks, *, replicas=1, chunks=None, microbatches=8, steps=20, model=TINY, export=None, sequence=32,
+        samples=2, pipeline=None, recompute=False):
+    """The text of a job that trains a tiny decoder on `corpus.txt` beside it: `replicas` pipelines of `ranks` ranks, which
+    share the microbatches of a step."""
+    axes = f"pp: {ranks}" + (f", dp: {replicas}" if replicas > 1 else "")
+    ranks, microbatches = ranks * replicas, microbatches // replicas
     chunk = (f", chunks: {chunks}" if chunks else "") + (f", {pipeline}" if pipeline else "")
     exports = f", export: {export}" if export else ""
     memory = "\nmemory:    {recompute: layer}" if recompute else ""
@@ -20,7 +23,7 @@ cluster:   {{ranks: {ranks}, device: cpu}}
 models:
   tiny:    {model}
 roles:
-  actor:   {{model: tiny, ranks: 0-{ranks - 1}, parallel: {{pp: {ranks}}}}}
+  actor:   {{model: tiny, ranks: 0-{ranks - 1}, parallel: {{{axes}}}}}
 pipeline:  {{schedule: {schedule}{chunk}, microbatches: {microbatches}, microbatch: {samples} samples}}
 data:      {{text: corpus.txt, sequence: {sequence} tokens}}
 optimizer: {{kind: adamw, lr: 1.0e-3, clip: 1.0}}{memory}

@@ -18,14 +18,19 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "EndToEn
 import vime  # noqa: E402
 
 SEQUENCE, STEPS, TOLERANCE = 32, 5, 1e-5
+MODELS = {
+    "llama": vime.TINY,
+    "qwen2, tied": "{family: qwen2, layers: 8, hidden: 32, heads: 4, kv_heads: 2, ffn: 88, vocab: 256, tied: true}",
+    "qwen3": "{family: qwen3, layers: 8, hidden: 32, heads: 4, kv_heads: 2, head_width: 12, ffn: 88, vocab: 256}",
+}
 
 
-def main():
+def compare(name, text):
     with tempfile.TemporaryDirectory() as folder:
         tools = vime.Tools(pathlib.Path(sys.argv[1]).resolve(), folder)
         window = bytes(range(65, 65 + SEQUENCE + 1))
         (tools.folder / "corpus.txt").write_bytes(window * 64)
-        job = dict(schedule="interleaved", ranks=2, chunks=2, microbatches=4, sequence=SEQUENCE)
+        job = dict(schedule="interleaved", ranks=2, chunks=2, microbatches=4, sequence=SEQUENCE, model=text)
         tools.train(tools.compile(vime.job(steps=STEPS, export="out", **job)))
         longer = tools.train(tools.compile(vime.job(steps=STEPS + 1, **job)))
         expected = longer["history"][STEPS]["loss"]
@@ -34,14 +39,19 @@ def main():
                                                            output_loading_info=True)
         for problem in ("missing_keys", "unexpected_keys", "mismatched_keys"):
             if info[problem]:
-                sys.exit(f"run_in_transformers: {problem}: {info[problem]}")
+                sys.exit(f"run_in_transformers: {name}: {problem}: {info[problem]}")
         tokens = torch.tensor([list(window)])
         with torch.no_grad():
             logits = model(tokens[:, :-1]).logits[0]
         found = torch.nn.functional.cross_entropy(logits, tokens[0, 1:]).item()
-        print(f"loss after {STEPS} steps: {expected:.7f} in the run, {found:.7f} in transformers")
+        print(f"{name}: loss after {STEPS} steps: {expected:.7f} in the run, {found:.7f} in transformers")
         if not abs(found - expected) < TOLERANCE * expected:
-            sys.exit(f"run_in_transformers: differs by more than {TOLERANCE} relative")
+            sys.exit(f"run_in_transformers: {name} differs by more than {TOLERANCE} relative")
+
+
+def main():
+    for name, text in MODELS.items():
+        compare(name, text)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include <map>
 #include <random>
 
+#include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
 
 namespace vime {
@@ -59,7 +60,7 @@ public:
     for (std::uint64_t count = 1 + dice.upTo(1); count > 0; --count)
       plan.models.push_back(model());
     settings();
-    for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
+    for (std::uint32_t rank = 0; rank < representatives(plan.mesh); ++rank) {
       plan.programs.push_back(program());
       plan.layouts.push_back(layout());
       plan.programOf.push_back(static_cast<std::uint32_t>(dice.upTo(rank)));
@@ -118,7 +119,7 @@ private:
     plan.limits = {dice.real(), dice.any64()};
     plan.predictions = {dice.real(), dice.real(), dice.any32()};
     for (std::uint64_t count = dice.upTo(2); count > 0; --count)
-      plan.connect.push_back({{{0, 1}, {2, 3 + dice.any32() % 100}}});
+      plan.connect.push_back({dice.coin(), {{0, 1}, {2, 3 + dice.any32() % 100}}});
     for (const Signature &signature : signatures())
       if (dice.coin())
         plan.origins.push_back({code(signature.opcode), 1 + dice.any32() % 1000,
@@ -165,7 +166,9 @@ private:
                              .period = static_cast<std::int64_t>(1 + dice.any64() / 4)});
     if (mayHoldOthers && dice.coin())
       program.loops[place].until = static_cast<std::uint8_t>(dice.upTo(254));
-    actions(program);
+    // Of an empty loop nobody could tell whether a case at the same action holds it.
+    while (size(program) == program.loops[place].begin)
+      actions(program);
     while (mayHoldOthers && dice.coin()) {
       if (dice.coin())
         oneCase(program);

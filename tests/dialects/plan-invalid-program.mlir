@@ -105,7 +105,7 @@ plan.plan schedule "" compiler "" {
 
 plan.plan schedule "" compiler "" {
   plan.mesh pp 2 dp 1 cp 1 tp 1
-  // expected-error@+1 {{'plan.ranks' op is not about 2 coordinates}}
+  // expected-error@+1 {{'plan.ranks' op is not about 2 ranks}}
   plan.ranks programs [0] layouts []
   plan.program @rank0 { plan.lane compute }
 }

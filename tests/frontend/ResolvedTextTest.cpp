@@ -34,6 +34,7 @@ roles:
     ranks: 0-3                          # derived from cluster.ranks
     parallel:
       pp: 4                             # derived from roles.actor.ranks
+      dp: 1                             # default
 pipeline:
   schedule: 1f1b                        # given
   chunks: 1                             # derived from pipeline.schedule

@@ -12,9 +12,13 @@ namespace {
 
 using namespace plan;
 
+bool derive(Program &program, const Layout &layout, bool isRoot) {
+  return deriveWaits(program, layout, std::vector<bool>(program.lanes.size(), isRoot));
+}
+
 std::string judgedAfterDeriving(Plan plan) {
   for (std::uint32_t rank = 0; rank < 2; ++rank)
-    EXPECT_TRUE(deriveWaits(plan.programs[rank], plan.layouts[rank], rank == 0));
+    EXPECT_TRUE(derive(plan.programs[rank], plan.layouts[rank], rank == 0));
   Findings findings;
   verifyPlan(plan, findings);
   SourceCache sources;
@@ -24,7 +28,7 @@ std::string judgedAfterDeriving(Plan plan) {
 /// Of the folded forward on the sends of its output.
 int distanceOfForward(Plan plan) {
   Program &program = plan.programs[0];
-  EXPECT_TRUE(deriveWaits(program, plan.layouts[0], true));
+  EXPECT_TRUE(derive(program, plan.layouts[0], /*isRoot=*/true));
   const std::uint32_t begin = program.loops[kFoldedLoop].begin;
   for (const Wait wait : program.actions[begin].waits)
     if (!wait.empty() && wait.lane() == program.actions[begin + 1].lane)

@@ -12,7 +12,9 @@ namespace vime {
 Job jobOf(const JobShape &shape) {
   Job job;
   job.name.value = "test";
-  job.cluster.ranks.value = job.actor.pipeline.value = job.actor.ranks.value = shape.ranks;
+  job.cluster.ranks.value = job.actor.ranks.value = shape.ranks * shape.replicas;
+  job.actor.pipeline.value = shape.ranks;
+  job.actor.data.value = shape.replicas;
   job.cluster.device.value = "cpu";
   job.pipeline.schedule.value = shape.schedule;
   job.pipeline.microbatches.value = shape.microbatches;

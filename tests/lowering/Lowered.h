@@ -10,8 +10,9 @@ namespace vime {
 
 struct JobShape {
   std::string schedule = "1f1b";
-  std::uint32_t ranks = 2, microbatches = 3, chunks = 1, layers = 16;
+  std::uint32_t ranks = 2, microbatches = 3, chunks = 1, layers = 16; // ranks of a replica
   std::string exportTo = "";
+  std::uint32_t replicas = 1;
   bool tiedHead = false, recomputesLayers = false;
 };
 

@@ -12,8 +12,9 @@ namespace vime {
 namespace {
 
 void expectProved(const JobShape &shape) {
-  SCOPED_TRACE(testing::Message() << shape.schedule << " ranks " << shape.ranks << " microbatches "
-                                  << shape.microbatches << " chunks " << shape.chunks);
+  SCOPED_TRACE(testing::Message() << shape.schedule << " ranks " << shape.ranks << " replicas "
+                                  << shape.replicas << " microbatches " << shape.microbatches
+                                  << " chunks " << shape.chunks);
   const plan::Plan plan = lowered(shape);
   Findings findings;
   verifyPlan(plan, findings);
@@ -23,6 +24,25 @@ void expectProved(const JobShape &shape) {
   const StatusOr<plan::Plan> again = plan::parsePlan(bytes);
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_TRUE(*again == plan);
+}
+
+TEST(Proved, Replicas) {
+  for (const Order &order : allOrders())
+    for (const std::uint32_t ranks : {1u, 2u, 4u})
+      for (const std::uint32_t replicas : {2u, 3u, 1024u})
+        for (const char *exportTo : {"", "out"}) {
+          const auto chunks = static_cast<std::uint32_t>(order.chunks.usual);
+          if (check(order, {static_cast<int>(ranks), 4, order.chunks.usual}))
+            continue;
+          expectProved({.schedule = std::string(order.name),
+                        .ranks = ranks,
+                        .microbatches = 4,
+                        .chunks = chunks,
+                        .exportTo = exportTo,
+                        .replicas = replicas});
+          if (testing::Test::HasFatalFailure())
+            return;
+        }
 }
 
 TEST(Proved, EveryOrderAtManySizes) {

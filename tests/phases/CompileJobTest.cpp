@@ -36,6 +36,12 @@ run:       )" +
          run + "\n";
 }
 
+std::string withReplicas(std::string text, int replicas) {
+  const std::string actor = "{model: policy}";
+  return text.replace(text.find(actor), actor.size(),
+                      "{model: policy, parallel: {dp: " + std::to_string(replicas) + "}}");
+}
+
 Job jobOf(const std::string &text) {
   SourceCache sources;
   sources.add("job.yaml", text);
@@ -99,9 +105,16 @@ TEST(CompileJob, LosesNothingByWayOfTheIr) {
       }
 }
 
+TEST(CompileJob, LosesNothingOfReplicas) {
+  for (const char *run : {"{steps: 20}", "{steps: 3, seed: 5, export: out}"}) {
+    const Job job = jobOf(withReplicas(jobText(kPipelines[1], 6, run), 3));
+    EXPECT_EQ(compiled(job), withSharedOperands(compiledPlainly(job)));
+  }
+}
+
 TEST(CompileJob, EveryActionComesFromALineOfTheUser) {
   for (const std::string &pipeline : kPipelines) {
-    const std::string text = jobText(pipeline, 4, "{steps: 3, export: out}");
+    const std::string text = withReplicas(jobText(pipeline, 4, "{steps: 3, export: out}"), 2);
     const plan::Plan plan = compiled(jobOf(text));
     const auto lines = std::count(text.begin(), text.end(), '\n');
     for (const plan::Program &program : plan.programs)

@@ -20,7 +20,7 @@
 
 // MEMORY: plan.layout @layout0 device {{[1-9][0-9]*}} host 0 {
 // MEMORY: plan.buffer weights stage 0 tier device count 1
-// MEMORY: plan.forward stage 0 microbatch 0 lane 0 time {{[0-9]+}} flags [signalled] waits [{{[0-9:, ]+}}] uses [{{[0-9, ]+}}]
+// MEMORY: plan.forward stage 0 microbatch 0 lane 0 time {{[0-9]+}} flags [signalled] waits [{{[0-9:, ]+}}] uses [{{[0-9, _]+}}]
 
 // EARLY: error: the module holds no schedule; phase order makes one
 // EARLIER: error: the module holds no programs; phase comm makes them

@@ -91,6 +91,7 @@ public:
     waiting.push_back(std::move(waits));
     return static_cast<std::uint32_t>(program.actions.size() - 1);
   }
+  void blockOn(std::uint32_t action) { program.actions[action].flags |= kHostBlocking; }
   void beginLoop(std::uint64_t trips) {
     program.loops.push_back(
         {0, size(), 0, static_cast<std::uint32_t>(trips), kLoopStart, kPeriod, 0});
@@ -222,7 +223,7 @@ Rank rankZero(const SmallPlanOptions &options) {
   program.add(Opcode::Decide, host, 0, {header}, {before(measure), before(step_)});
   program.add(Opcode::Load, host, 1, {header, tokens, labels, segments},
               {before(segments_), before(labels_)});
-  program.add(Opcode::Broadcast, step, 2, {header}, {{decide}});
+  program.add(Opcode::Broadcast, step, 2, {header}, {{load}});
   program.add(Opcode::Broadcast, segment, 3, {segments}, {{load}});
   program.add(Opcode::Send, toData, 4, {labels}, {{load}});
   program.add(Opcode::Forward, compute, 5, forward, {{load}, before(sendF0)}, 0);
@@ -238,11 +239,10 @@ Rank rankZero(const SmallPlanOptions &options) {
   program.add(Opcode::AllGather, norm, 19, {squares, allSquares}, {{square}});
   program.add(Opcode::Clip, compute, 20, {allSquares, scalars}, {{norm_}, before(report)});
   program.add(Opcode::Optimize, compute, 21, {header, scalars, gradients, weights, moments});
-  program.add(Opcode::Receive, fromMetrics, 22, {losses}, {before(report)});
-  program.add(Opcode::Measure, compute, 23, {stats}, {before(stats_)});
+  program.add(Opcode::Receive, fromMetrics, 22, {losses}, {before(measure)});
+  program.add(Opcode::Measure, compute, 23, {header, losses, stats}, {{losses_}, before(stats_)});
   program.add(Opcode::Gather, stat, 24, {stats, allStats}, {{measure}, before(report)});
-  program.add(Opcode::Report, host, 25, {header, losses, scalars, allStats},
-              {{losses_}, {measure}, {stats_}});
+  program.add(Opcode::Report, host, 25, {header, scalars, allStats}, {{measure}, {stats_}});
   program.endLoop();
   if (!options.exportTo.empty()) {
     const auto shard =
@@ -332,7 +332,7 @@ Rank rankOne(const SmallPlanOptions &options) {
   ProgramBuilder program(lanes);
   program.add(Opcode::Initialize, compute, 0, {weights, moments});
   program.beginLoop(options.steps);
-  program.add(Opcode::Broadcast, step, 2, {header}, {before(measure)});
+  program.blockOn(program.add(Opcode::Broadcast, step, 2, {header}, {before(measure)}));
   program.add(Opcode::Broadcast, segment, 3, {segments}, {before(measure)});
   program.add(Opcode::Receive, fromData, 4, {labels}, {before(L1)});
   program.add(Opcode::Receive, fromForward, 6, {input}, {before(B0)}, 0);
@@ -351,7 +351,7 @@ Rank rankOne(const SmallPlanOptions &options) {
   program.add(Opcode::Clip, compute, 20, {allSquares, scalars}, {{norm_}});
   program.add(Opcode::Optimize, compute, 21, {header, scalars, gradients, weights, moments});
   program.add(Opcode::Send, toMetrics, 22, {losses}, {{L1}});
-  program.add(Opcode::Measure, compute, 23, {stats}, {before(stats_)});
+  program.add(Opcode::Measure, compute, 23, {header, kNoBuffer, stats}, {before(stats_)});
   program.add(Opcode::Gather, stat, 24, {stats, kNoBuffer}, {{measure}});
   program.endLoop();
   if (!options.exportTo.empty()) {
@@ -385,7 +385,7 @@ Plan smallPlan(const SmallPlanOptions &options) {
     plan.layouts.push_back(std::move(rank.layout));
   }
   plan.programOf = plan.layoutOf = {0, 1};
-  plan.connect = {{{{0, 1}}}};
+  plan.connect = {{.inEveryReplica = false, .pairs = {{0, 1}}}};
   plan.predictions = {9, 1.0 / 3, 2};
   plan.origins = {{code(Opcode::Forward), 2, 1, 4, "name"}};
   return plan;

@@ -555,11 +555,11 @@ error[C0304]: gather is called on group `stats`, which is for all_gather
 }
 
 TEST(C3, MoreThanABufferHolds) {
-  EXPECT_EQ(broken([](Draft &draft) { draft.plan.groups[3].message.fixed = 40; }),
-            R"(error[C0305]: group `stats` moves 40 bytes from `stats` of 32 bytes
+  EXPECT_EQ(broken([](Draft &draft) { draft.plan.groups[3].message.fixed = 72; }),
+            R"(error[C0305]: group `stats` moves 72 bytes from `stats` of 64 bytes
   = from rank 0, action 21: gather `stats`
 
-error[C0305]: group `stats` moves 40 bytes from `stats` of 32 bytes
+error[C0305]: group `stats` moves 72 bytes from `stats` of 64 bytes
   = from rank 1, action 21: gather `stats`
 )");
 }
@@ -570,13 +570,12 @@ TEST(C3, MembersGiveDifferentThings) {
         Action &gather = draft.action(1, "gather `stats`");
         draft.plan.programs[1].operands[gather.operands] = draft.bufferIndex(1, "header");
       }),
-      R"(error[S0202]: gather `stats` needs the stats of measure or the stats of export_shard, but `header` holds the header of decide
+      R"(error[S0202]: gather `stats` needs the stats of measure or the stats of export_shard or the destination of gather, but `header` holds the header of load
   = from rank 1, action 1: broadcast `step`
   = to   rank 1, action 21: gather `stats`
 
-error[S0205]: gather `stats` takes only 32 of the 56 bytes of `header`
-  = from rank 1, action 1: broadcast `step`
-  = to   rank 1, action 21: gather `stats`
+error[C0305]: group `stats` moves 64 bytes from `header` of 56 bytes
+  = from rank 1, action 21: gather `stats`
 
 error[C0307]: call 0 of group `stats` moves `stats` on rank 0 and `header` on rank 1
   = from rank 0, action 21: gather `stats`
@@ -590,20 +589,20 @@ error[M0302]: broadcast `step` overwrites `header` without waiting until it is r
 
 TEST(M1, AnArenaLargerThanItsBuffers) {
   EXPECT_EQ(broken([](Draft &draft) { draft.plan.layouts[0].arena[0] += 64; }),
-            R"(error[M0101]: the device arena of rank 0 has 2432 bytes, its buffers end at 2368
+            R"(error[M0101]: the device arena of rank 0 has 2496 bytes, its buffers end at 2432
 )");
 }
 
 TEST(M1, ABufferOutsideOfTheArena) {
   EXPECT_EQ(broken([](Draft &draft) { draft.plan.layouts[0].arena[0] -= 64; }),
-            R"(error[M0102]: `workspace` of rank 0 lies outside of its arena of 2304 bytes
+            R"(error[M0102]: `workspace` of rank 0 lies outside of its arena of 2368 bytes
 )");
 }
 
 TEST(M1, MoreThanTheLimit) {
   EXPECT_EQ(broken([](Draft &draft) { draft.plan.limits.memoryBytes = 2200; }),
-            R"(error[M0104]: rank 0 needs 2368 bytes, the limit is 2200
-  = note: device: 2.32 KiB, most alive at action 11, backward, stage 0, microbatch 0
+            R"(error[M0104]: rank 0 needs 2432 bytes, the limit is 2200
+  = note: device: 2.38 KiB, most alive at action 11, backward, stage 0, microbatch 0
   = note: 512 B: output of stage 0, 0 of 2 slots alive
   = note: 512 B: output_gradient of stage 0, 1 of 2 slots alive
   = note: 128 B: moments of stage 0, 1 of 1 slots alive
@@ -636,9 +635,9 @@ error[M0201]: receive metrics from rank 1, losses uses `losses` without waiting 
   = from rank 0, action 11: backward, stage 0, microbatch 0
   = to   rank 0, action 19: receive metrics from rank 1, losses
 
-error[M0202]: report reads `header`, which `losses` in the same bytes has overwritten
+error[M0202]: measure reads `header`, which `losses` in the same bytes has overwritten
   = from rank 0, action 19: receive metrics from rank 1, losses
-  = to   rank 0, action 22: report
+  = to   rank 0, action 20: measure
 )");
 }
 

@@ -72,7 +72,7 @@ const Case kCases[] = {
      },
      "model"},
 
-    {"S0301", [](Plan &plan) { plan.mesh.data = 2; }},
+    {"S0301", [](Plan &plan) { plan.mesh.tensor = 2; }},
     {"S0302",
      [](Plan &plan) {
        Program &program = plan.programs[0];

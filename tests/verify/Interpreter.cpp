@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Mesh.h"
 
 namespace vime {
 namespace {
@@ -85,6 +86,7 @@ struct Rank {
 };
 
 using ChannelKey = std::tuple<std::uint32_t, std::uint32_t, Flow>;
+using GroupKey = std::pair<std::uint32_t, std::uint32_t>;
 
 class Machine {
 public:
@@ -176,12 +178,12 @@ private:
       const auto found = messages.find(keyOf(rank, lane));
       return found != messages.end() && found->second.size() > one.position;
     }
-    if (lane.kind != LaneKind::Group || (isBroadcast(*one.action) && rank.rank == root(lane)))
+    if (lane.kind != LaneKind::Group || (isBroadcast(*one.action) && isRoot(rank, lane)))
       return true;
-    const auto &calls = contributions[lane.group];
+    const auto &calls = contributions[groupOf(rank, lane)];
     if (isBroadcast(*one.action))
       return has(calls, root(lane), one.position);
-    for (std::uint32_t member = 0; member < ranks.size(); ++member)
+    for (std::uint32_t member = 0; member < members(lane); ++member)
       if (!has(calls, member, one.position))
         return false;
     return true;
@@ -200,9 +202,11 @@ private:
     // What a collective gives is taken when it starts: others may finish first.
     const Action &action = *rank.instances[instance].action;
     const Lane &lane = rank.program->lanes[action.lane];
-    if (lane.kind == LaneKind::Group && (!isBroadcast(action) || rank.rank == root(lane)))
-      contributions[lane.group][{rank.rank, rank.instances[instance].position}] = bytesOf(
-          rank, rangeOf(rank, operand(rank, action, 0), plan.groups[lane.group].message.fixed, 0));
+    if (lane.kind == LaneKind::Group && (!isBroadcast(action) || isRoot(rank, lane)))
+      contributions[groupOf(rank, lane)]
+                   [{memberOf(rank, lane), rank.instances[instance].position}] =
+                       bytesOf(rank, rangeOf(rank, operand(rank, action, 0),
+                                             plan.groups[lane.group].message.fixed, 0));
   }
 
   static constexpr std::size_t kNobody = ~std::size_t{0};
@@ -224,8 +228,12 @@ private:
       copyTo(rank, rangesOf(rank, one)[0], messages[keyOf(rank, lane)][one.position]);
       break;
     case Opcode::Broadcast:
-      if (rank.rank != root(lane))
-        copyTo(rank, rangesOf(rank, one)[0], contributions[lane.group][{root(lane), one.position}]);
+      if (!isRoot(rank, lane))
+        copyTo(rank, rangesOf(rank, one)[0],
+               contributions[groupOf(rank, lane)][{root(lane), one.position}]);
+      break;
+    case Opcode::AllReduce:
+      reduce(rank, one, lane);
       break;
     case Opcode::Gather:
     case Opcode::AllGather:
@@ -239,15 +247,26 @@ private:
   }
 
   void gather(Rank &rank, const Instance &one, const Lane &lane) {
-    if (one.action->opcode == code(Opcode::Gather) && rank.rank != root(lane))
+    if (one.action->opcode == code(Opcode::Gather) && !isRoot(rank, lane))
       return;
     const std::uint64_t bytes = plan.groups[lane.group].message.fixed;
-    for (std::uint32_t member = 0; member < ranks.size(); ++member) {
-      Range range = rangeOf(rank, operand(rank, *one.action, 1), bytes * ranks.size(), 0);
+    for (std::uint32_t member = 0; member < members(lane); ++member) {
+      Range range = rangeOf(rank, operand(rank, *one.action, 1), bytes * members(lane), 0);
       range.begin += member * bytes;
       range.end = range.begin + bytes;
-      copyTo(rank, range, contributions[lane.group][{member, one.position}]);
+      copyTo(rank, range, contributions[groupOf(rank, lane)][{member, one.position}]);
     }
+  }
+
+  /// A sum is a hash of what all members gave, in their order.
+  void reduce(Rank &rank, const Instance &one, const Lane &lane) {
+    Word hash = 1;
+    for (std::uint32_t member = 0; member < members(lane); ++member)
+      for (const std::uint8_t byte : contributions[groupOf(rank, lane)][{member, one.position}])
+        hash = mix(hash, byte);
+    const std::vector<Range> ranges = rangesOf(rank, one);
+    fill(rank, ranges[0], hash);
+    fill(rank, ranges[1], random());
   }
 
   /// Every output is a hash of all inputs.
@@ -259,6 +278,7 @@ private:
     hash = mix(hash, signature.perMicrobatch ? one.microbatch : 0);
     hash = mix(hash, opcode == Opcode::Decide    ? rank.decided++
                      : opcode == Opcode::Measure ? rank.measured++
+                     : opcode == Opcode::Load    ? replicaOf(plan.mesh, rank.rank)
                                                  : 0);
     const std::vector<Range> ranges = rangesOf(rank, one);
     for (std::size_t index = 0; index < ranges.size(); ++index)
@@ -326,14 +346,13 @@ private:
                 std::uint64_t{lane.message.perToken} * plan.data.sequence * plan.data.samples;
         used = lane.message.perToken != 0 ? slot : 0;
       } else if (signature.family == Family::Collective) {
-        bytes = plan.groups[lane.group].message.fixed * (index == 1 ? ranks.size() : 1);
+        bytes = plan.groups[lane.group].message.fixed * (index == 1 ? members(lane) : 1);
       } else if (signature.perMicrobatch && !absent) {
         bytes = rank.layout->buffers[buffer].bytes;
         used = slot;
       }
       Range range = rangeOf(rank, buffer, bytes, used);
-      use(range, signature, index, action,
-          rank.rank == (lane.kind == LaneKind::Group ? root(lane) : 0));
+      use(range, signature, index, action, lane.kind == LaneKind::Group && isRoot(rank, lane));
       ranges.push_back(absent ? Range() : range);
     }
     return ranges;
@@ -355,7 +374,19 @@ private:
   }
 
   static bool isBroadcast(const Action &action) { return action.opcode == code(Opcode::Broadcast); }
+  std::uint8_t axes(const Lane &lane) const { return plan.groups[lane.group].axes; }
   std::uint32_t root(const Lane &lane) const { return plan.groups[lane.group].root; }
+  std::uint32_t members(const Lane &lane) const { return memberCount(plan.mesh, axes(lane)); }
+  std::uint32_t memberOf(const Rank &rank, const Lane &lane) const {
+    return memberIndex(plan.mesh, rank.rank, axes(lane));
+  }
+  bool isRoot(const Rank &rank, const Lane &lane) const {
+    return memberOf(rank, lane) == root(lane);
+  }
+  /// The group at this rank's coordinate along the other axes, by its first member.
+  GroupKey groupOf(const Rank &rank, const Lane &lane) const {
+    return {lane.group, memberRank(plan.mesh, rank.rank, axes(lane), 0)};
+  }
   ChannelKey keyOf(const Rank &rank, const Lane &lane) const {
     const std::uint32_t peer = resolvePeer(plan.mesh, rank.rank, lane.peer);
     return lane.kind == LaneKind::Send ? ChannelKey(rank.rank, peer, lane.flow)
@@ -409,8 +440,8 @@ private:
   const Plan &plan;
   std::mt19937 random;
   std::vector<Rank> ranks;
-  std::map<ChannelKey, std::deque<Bytes>> messages;     // in the order sent, kept
-  mutable std::map<std::uint32_t, Calls> contributions; // of each group
+  std::map<ChannelKey, std::deque<Bytes>> messages; // in the order sent, kept
+  mutable std::map<GroupKey, Calls> contributions;
   Outcome outcome;
 };
 
@@ -430,7 +461,9 @@ bool finishesInLockstep(const Plan &plan) {
   const auto meetingOf = [&](std::uint32_t rank) {
     const Lane &lane = programOf(plan, rank)->lanes[programs[rank][heads[rank]].action->lane];
     const std::uint32_t peer = resolvePeer(plan.mesh, rank, lane.peer);
-    return lane.kind == LaneKind::Group  ? Meeting(true, lane.group, 0, Flow())
+    return lane.kind == LaneKind::Group
+               ? Meeting(true, lane.group,
+                         memberRank(plan.mesh, rank, plan.groups[lane.group].axes, 0), Flow())
            : lane.kind == LaneKind::Send ? Meeting(false, rank, peer, lane.flow)
                                          : Meeting(false, peer, rank, lane.flow);
   };
@@ -449,7 +482,9 @@ bool finishesInLockstep(const Plan &plan) {
         present[meetingOf(rank)].push_back(rank);
     }
     for (const auto &[meeting, here] : present)
-      if (here.size() == (std::get<0>(meeting) ? ranks : 2u)) {
+      if (here.size() == (std::get<0>(meeting)
+                              ? memberCount(plan.mesh, plan.groups[std::get<1>(meeting)].axes)
+                              : 2u)) {
         moved = true;
         for (const std::uint32_t rank : here)
           ++heads[rank];

@@ -241,7 +241,8 @@ TEST(Mutation, TheInterpreterAgreesWithItselfWhateverTheSchedule) {
        {smallPlan({.exportTo = "model"}),
         lowered(
             {.schedule = "interleaved", .ranks = 2, .microbatches = 4, .chunks = 2, .layers = 4}),
-        lowered({.schedule = "zb-h1", .ranks = 2, .microbatches = 3, .layers = 2})}) {
+        lowered({.schedule = "zb-h1", .ranks = 2, .microbatches = 3, .layers = 2}),
+        lowered({.ranks = 2, .microbatches = 2, .layers = 2, .exportTo = "out", .replicas = 3})}) {
     const Outcome first = interpret(plan, 0);
     EXPECT_EQ(first.trouble, "");
     EXPECT_TRUE(finishesInLockstep(plan));
@@ -263,6 +264,12 @@ TEST(Mutation, SeveralStagesOnARank) {
       lowered({.schedule = "interleaved", .ranks = 2, .microbatches = 4, .chunks = 2, .layers = 4}),
       150, 4, tally);
   EXPECT_GT(tally.refused, 80);
+}
+
+TEST(Mutation, Replicas) {
+  Tally tally;
+  judgeMutants(lowered({.ranks = 2, .microbatches = 2, .layers = 2, .replicas = 3}), 300, 4, tally);
+  EXPECT_GT(tally.refused, 160);
 }
 
 TEST(Mutation, SplitBackward) {

@@ -14,14 +14,14 @@ TEST(Summary, SmallPlan) {
   const std::string_view proved[] = {"S1", "C1", "C2"};
   EXPECT_EQ("\n" + planSummary(smallPlan({.exportTo = "model"}), proved), R"(
 job       small
-plan      14f840645ff7904b5a18e250dcab555a
+plan      af53f4909df40063e80f63f003de6682
 model     null, 2 layers, in 2 stages
 schedule  1f1b on 2 ranks, 2 microbatches of 8 tokens
 run       3 steps, then export to model
 bubble    33.3 % at unit costs (step 9 units, at most 2 stashes on a rank)
 proved    S1 C1 C2
   rank   actions  peak memory  stages
-  0           26     2.32 KiB  0
+  0           26     2.38 KiB  0
   1           24     2.07 KiB  1
 )");
 }

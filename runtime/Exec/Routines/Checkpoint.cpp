@@ -69,7 +69,8 @@ Status checkpointShard(RankState &state, const Instruction &instruction) {
 
 Status checkpointCommit(RankState &state, const Instruction &instruction) {
   const std::span<const plan::RankStats> ranks{
-      reinterpret_cast<const plan::RankStats *>(instruction.operands[0]), state.plan.mesh.ranks()};
+      reinterpret_cast<const plan::RankStats *>(instruction.operands[0]),
+      state.plan.mesh.pipeline}; // of the leading replica
   const std::uint64_t steps = ranks.front().savedSteps;
   if (steps == state.saving.committed)
     return Status(); // nothing new

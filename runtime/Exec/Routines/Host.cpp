@@ -6,6 +6,7 @@
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
 #include "runtime/Model/HuggingFace.h"
+#include "runtime/Plan/Mesh.h"
 
 namespace vime::routines {
 namespace {
@@ -44,43 +45,45 @@ Status decide(RankState &state, const Instruction &instruction) {
   header.evaluate = header.stop = 0;
   header.save = savesBehind(state.plan, header.step + 1);
   header.learningRate = state.plan.optimizer.learningRate;
-  header.denominator = 0;
-  for (std::uint32_t microbatch = 0; microbatch < data.microbatches; ++microbatch) {
-    header.tokens()[microbatch] = data.sequence * data.samples;
-    header.denominator +=
-        data.sequence * data.samples; // in a text every token has a label: the next one
-  }
+  // In a text every token has a label: the next one.
+  header.denominator = static_cast<double>(std::uint64_t{data.sequence} * data.samples *
+                                           data.microbatches * state.plan.mesh.data);
   return Status();
 }
 
 Status load(RankState &state, const Instruction &instruction) {
-  const auto &header = *reinterpret_cast<const plan::StepHeader *>(instruction.operands[0]);
-  for (std::uint32_t microbatch = 0; microbatch < header.microbatches; ++microbatch)
-    if (Status status = state.coordinator->text().fill(
-            header.step, microbatch, slotAs<std::int32_t>(state, instruction, 1, microbatch),
-            slotAs<std::int32_t>(state, instruction, 2, microbatch),
-            slotAs<std::int32_t>(state, instruction, 3, microbatch));
+  auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
+  const plan::DataSettings &data = state.plan.data;
+  // Replica d takes microbatches d·m … d·m + m - 1 of the step.
+  const std::uint32_t first = plan::replicaOf(state.plan.mesh, state.rank) * data.microbatches;
+  for (std::uint32_t microbatch = 0; microbatch < header.microbatches; ++microbatch) {
+    header.tokens()[microbatch] = data.sequence * data.samples;
+    if (Status status = state.text->fill(header.step, first + microbatch,
+                                         slotAs<std::int32_t>(state, instruction, 1, microbatch),
+                                         slotAs<std::int32_t>(state, instruction, 2, microbatch),
+                                         slotAs<std::int32_t>(state, instruction, 3, microbatch));
         !status.ok())
       return status;
+  }
   return Status();
 }
 
 Status report(RankState &state, const Instruction &instruction) {
   const auto &header = *reinterpret_cast<const plan::StepHeader *>(instruction.operands[0]);
-  const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[2]);
+  const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[1]);
+  const plan::Mesh &mesh = state.plan.mesh;
+  const std::span<const plan::RankStats> ranks(
+      reinterpret_cast<const plan::RankStats *>(instruction.operands[2]), mesh.ranks());
   StepRecord record{.step = header.step,
                     .gradientNorm = scalars.gradientNorm,
                     .learningRate = header.learningRate};
-  for (std::uint32_t microbatch = 0; microbatch < header.microbatches;
-       ++microbatch) { // ascending: always the same sum
-    record.loss += *slotAs<const double>(state, instruction, 1, microbatch);
-    record.tokens += header.tokens()[microbatch];
+  for (std::size_t first = 0; first < ranks.size(); first += mesh.pipeline) { // of each replica
+    record.loss += ranks[first].loss;
+    record.tokens += ranks[first].tokens;
   }
   if (header.denominator > 0)
     record.loss /= header.denominator;
-  state.coordinator->observer().stepFinished(
-      record, {reinterpret_cast<const plan::RankStats *>(instruction.operands[3]),
-               state.plan.mesh.ranks()});
+  state.coordinator->observer().stepFinished(record, ranks);
   return Status();
 }
 
@@ -98,7 +101,7 @@ Status exportShard(RankState &state, const Instruction &instruction) {
 Status exportCommit(RankState &state, const Instruction &instruction) {
   const auto *stats = reinterpret_cast<const plan::RankStats *>(instruction.operands[0]);
   std::uint64_t written = 0;
-  for (std::uint32_t rank = 0; rank < state.plan.mesh.ranks(); ++rank)
+  for (std::uint32_t rank = 0; rank < state.plan.mesh.pipeline; ++rank) // of the leading replica
     written += stats[rank].exportedTensors;
   if (const std::uint64_t expected = tensorsOf(state.plan); written != expected)
     return Status(StatusCode::Internal,

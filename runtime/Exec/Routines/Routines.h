@@ -19,6 +19,7 @@ Status receive(RankState &state, const Instruction &instruction);
 Status broadcast(RankState &state, const Instruction &instruction);
 Status gather(RankState &state, const Instruction &instruction);
 Status allGather(RankState &state, const Instruction &instruction);
+Status allReduce(RankState &state, const Instruction &instruction);
 
 // Update.cpp: parameters, once per step.
 Status initialize(RankState &state, const Instruction &instruction);

@@ -50,4 +50,15 @@ Status allGather(RankState &state, const Instruction &instruction) {
   return post(state, instruction, instruction.operands[0], instruction.operands[1]);
 }
 
+/// The whole buffer, which the message does not state.
+Status allReduce(RankState &state, const Instruction &instruction) {
+  const plan::Group &group = state.plan.groups[state.program.lanes[instruction.lane].group];
+  return state.transport->post(instruction.end,
+                               {.destination = instruction.operands[0],
+                                .bytes = operandBuffer(state, instruction.action, 0).bytes,
+                                .type = group.message.type,
+                                .staging = instruction.operands[1],
+                                .stagingBytes = operandBuffer(state, instruction.action, 1).bytes});
+}
+
 } // namespace vime::routines

@@ -17,6 +17,7 @@ job.job "job.yaml" {
   job.field "roles.actor.model" "policy" given at "job.yaml" line 6 column 20 length 6
   job.field "roles.actor.ranks" "0-1" derived from "cluster.ranks" at "job.yaml" line 2 column 20
   job.field "roles.actor.parallel.pp" "2" derived from "roles.actor.ranks" at "job.yaml" line 2 column 20
+  job.field "roles.actor.parallel.dp" "1" default at "job.yaml" line 6 column 3 length 5
   job.field "pipeline.schedule" "1f1b" given at "job.yaml" line 7 column 23 length 4
   job.field "pipeline.chunks" "1" derived from "pipeline.schedule" at "job.yaml" line 7 column 23 length 4
   job.field "pipeline.microbatches" "2" given at "job.yaml" line 7 column 43

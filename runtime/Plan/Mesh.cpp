@@ -1,0 +1,91 @@
+#include "runtime/Plan/Mesh.h"
+
+#include <algorithm>
+#include <array>
+
+namespace vime::plan {
+namespace {
+
+struct Digit {
+  Axis axis;
+  std::uint32_t size;
+};
+
+/// rank = ((data * context + c) * tensor + t) * pipeline + pp: the least digit first.
+std::array<Digit, 4> digitsOf(const Mesh &mesh) {
+  return {Digit{Axis::Pipeline, mesh.pipeline},
+          {Axis::Tensor, mesh.tensor},
+          {Axis::Context, mesh.context},
+          {Axis::Data, mesh.data}};
+}
+
+bool has(std::uint8_t axes, Axis axis) { return (axes & bitOf(axis)) != 0; }
+
+} // namespace
+
+std::uint32_t representatives(const Mesh &mesh) { return mesh.pipeline * std::min(mesh.data, 2u); }
+
+std::uint32_t representativeOf(const Mesh &mesh, std::uint32_t rank) {
+  const std::uint32_t coordinate = rank % mesh.pipeline;
+  return mesh.data < 2 || rank < mesh.pipeline ? coordinate : mesh.pipeline + coordinate;
+}
+
+std::uint32_t replicaOf(const Mesh &mesh, std::uint32_t rank) {
+  return rank / (mesh.pipeline * mesh.tensor * mesh.context);
+}
+
+std::uint32_t memberCount(const Mesh &mesh, std::uint8_t axes) {
+  std::uint32_t count = 1;
+  for (const Digit &digit : digitsOf(mesh))
+    count *= has(axes, digit.axis) ? digit.size : 1;
+  return count;
+}
+
+std::uint32_t memberIndex(const Mesh &mesh, std::uint32_t rank, std::uint8_t axes) {
+  std::uint32_t index = 0, weight = 1;
+  for (const Digit &digit : digitsOf(mesh)) {
+    if (has(axes, digit.axis)) {
+      index += rank % digit.size * weight;
+      weight *= digit.size;
+    }
+    rank /= digit.size;
+  }
+  return index;
+}
+
+std::uint32_t memberRank(const Mesh &mesh, std::uint32_t rank, std::uint8_t axes,
+                         std::uint32_t index) {
+  std::uint32_t member = 0, weight = 1;
+  for (const Digit &digit : digitsOf(mesh)) {
+    const bool varies = has(axes, digit.axis);
+    member += (varies ? index : rank) % digit.size * weight;
+    weight *= digit.size;
+    rank /= digit.size;
+    index /= varies ? digit.size : 1;
+  }
+  return member;
+}
+
+bool talk(Collective operation, std::uint32_t root, std::uint32_t one, std::uint32_t other) {
+  switch (operation) {
+  case Collective::Broadcast:
+  case Collective::Gather:
+    return one == root || other == root;
+  case Collective::AllGather:
+    return true;
+  case Collective::AllReduce:
+    return one + 1 == other || other + 1 == one;
+  }
+  return false;
+}
+
+std::optional<std::uint32_t> peerIn(const Mesh &mesh, const ConnectRound &round,
+                                    std::uint32_t rank) {
+  const std::uint32_t own = round.inEveryReplica ? rank % mesh.pipeline : rank;
+  for (const auto &[low, high] : round.pairs)
+    if (low == own || high == own)
+      return (low == own ? high : low) + (rank - own);
+  return std::nullopt;
+}
+
+} // namespace vime::plan

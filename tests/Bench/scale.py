@@ -1,0 +1,63 @@
+"""What a plan costs to compile: by action, from ten thousand of them to a million, and for 131,072 ranks.
+
+    scale.py FOLDER_OF_BINARIES
+
+Compiles jobs without weights and prints a table; reads nothing of the plans but their sizes.
+"""
+
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+JOB = """version: 1
+name: scale
+cluster:   {{ranks: {ranks}}}
+models:
+  empty:   {{family: null, layers: {pp}}}
+roles:
+  actor:   {{model: empty, parallel: {{pp: {pp}, dp: {dp}}}}}
+pipeline:  {{schedule: 1f1b, microbatches: {microbatches}, microbatch: 1 samples}}
+data:      {{text: text.txt, sequence: 1 tokens}}
+optimizer: {{lr: 1.0e-3}}
+run:       {{steps: 1000}}
+"""
+ROUNDS = 3
+
+
+def compile_job(vimec, folder, pp, dp, microbatches):
+    """Wall seconds (of the best round), actions and bytes of the plan."""
+    (folder / "job.yaml").write_text(JOB.format(ranks=pp * dp, pp=pp, dp=dp, microbatches=microbatches))
+    (folder / "text.txt").write_bytes(b"ab" * (dp * microbatches))
+    best, done = float("inf"), None
+    for _ in range(ROUNDS):
+        start = time.monotonic()
+        done = subprocess.run([vimec, "job.yaml", "-o", "plan.bin"], cwd=folder, capture_output=True, text=True)
+        best = min(best, time.monotonic() - start)
+        if done.returncode != 0:
+            sys.exit(done.stdout + done.stderr)
+    actions = int(re.search(r"(\d+) actions", done.stderr).group(1))
+    return best, actions, (folder / "plan.bin").stat().st_size
+
+
+def main():
+    vimec = pathlib.Path(sys.argv[1]).resolve() / "vimec"
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        print("  pp    dp microbatches    actions  seconds  µs an action  plan MB")
+        for pp, dp, microbatches in [(16, 1, 100), (16, 1, 320), (16, 1, 1000), (16, 1, 3200), (16, 1, 10400),
+                                     (64, 1, 512), (64, 2, 512), (64, 1024, 512), (64, 2048, 512)]:
+            seconds, actions, size = compile_job(vimec, folder, pp, dp, microbatches)
+            # Ranks that share a program cost nothing.
+            own = actions // dp if dp == 1 else 2 * (actions // dp)
+            print(f"{pp:4} {dp:5} {microbatches:12} {actions:10} {seconds:8.3f} {1e6 * seconds / own:13.2f} "
+                  f"{size / 1e6:8.2f}", flush=True)
+        most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        print(f"largest resident memory of a compilation: {most:.0f} MiB")
+
+
+if __name__ == "__main__":
+    main()
