@@ -7,8 +7,9 @@
 
 namespace vime {
 
-/// A table for each rank and tier, largest part first; ranks that share program and layout have
-/// one. The plan has been read, so its indices are in range.
+/// A table for each rank and tier, largest part first; of several replicas the leading one and the
+/// next; ranks that share program and layout have one. The plan has been read, so its indices are
+/// in range.
 std::string planMemory(const plan::Plan &plan);
 
 /// The same as one JSON object.
