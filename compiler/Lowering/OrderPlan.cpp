@@ -14,6 +14,7 @@ Job nullJobOf(const Schedule &order, int microbatches, const std::string &name) 
   job.models = {{.name = "nothing",
                  .config = {.family = ModelFamily::Null,
                             .layers = static_cast<std::uint32_t>(order.placement.size())}}};
+  job.actor.data.value = 1;
   job.actor.model.value = "nothing";
   job.pipeline.schedule.value = name;
   job.pipeline.chunks.value = 1;
