@@ -93,6 +93,10 @@ Status Executor::runLoop(std::size_t index) {
     if (Status status = runBody(loop.begin, loop.end); !status.ok())
       return status;
   }
+  // Behind the loops in it, also when it had no trip left: a run that is resumed at its end.
+  nextLoop = std::max(nextLoop, index + 1);
+  while (nextLoop < state.program.loops.size() && state.program.loops[nextLoop].begin < loop.end)
+    ++nextLoop;
   iteration = around[--depth];
   return Status();
 }
