@@ -19,7 +19,9 @@ std::optional<Schedule> namedOrder(const Job &job, Findings &findings) {
   const auto &pipeline = job.pipeline;
   const Order *order = findOrder(pipeline.schedule.value);
   if (order == nullptr) {
-    findings.error(Rule::S2, 2, "unknown schedule `" + pipeline.schedule.value + "`")
+    findings
+        .error(Rule::J, number(JobCode::UnknownWord),
+               "unknown schedule `" + pipeline.schedule.value + "`")
         .at(pipeline.schedule.span);
     return std::nullopt;
   }
@@ -27,7 +29,7 @@ std::optional<Schedule> namedOrder(const Job &job, Findings &findings) {
                             .microbatches = static_cast<int>(pipeline.microbatches.value),
                             .chunks = static_cast<int>(pipeline.chunks.value)};
   if (const auto problem = check(*order, shape)) {
-    findings.error(Rule::S2, 3, problem->message)
+    findings.error(Rule::J, number(JobCode::OrderRefuses), problem->message)
         .at(pipeline.schedule.span)
         .withHelp(problem->help);
     return std::nullopt;
