@@ -1,5 +1,6 @@
 #include "compiler/Lowering/OrderPlan.h"
 
+#include "compiler/Lowering/BuildOrder.h"
 #include "compiler/Lowering/LowerCommunication.h"
 #include "compiler/Lowering/PlanMemory.h"
 
@@ -33,6 +34,8 @@ Job nullJobOf(const Schedule &order, int microbatches, const std::string &name) 
 std::optional<plan::Plan> planOfOrder(const Schedule &order, int microbatches,
                                       const std::string &name, const TextFacts &text,
                                       Findings &findings) {
+  if (!hasRoomForLanes(order, {name, 1, 1}, findings))
+    return std::nullopt;
   const Job job = nullJobOf(order, microbatches, name);
   std::optional<plan::Plan> plan = lowerCommunication(job, order, findings);
   if (!plan)
