@@ -8,7 +8,8 @@ enum Distance { Killed, Own, LostPeer, ToldToStop };
 Distance distanceOf(StatusCode code) {
   if (code == StatusCode::Interrupted)
     return ToldToStop;
-  return code == StatusCode::RankFailed ? LostPeer : Own;
+  // Of a peer that was lost and one that is missed, what came first is nearer to the cause.
+  return code == StatusCode::RankFailed || code == StatusCode::Hang ? LostPeer : Own;
 }
 
 } // namespace
@@ -34,7 +35,7 @@ void RunOutcome::interrupt() {
 
 bool RunOutcome::isCertain() const {
   const std::lock_guard lock(mutex);
-  return interrupted || closest <= Own;
+  return interrupted || closest <= Own || cause.code() == StatusCode::Hang;
 }
 
 Status RunOutcome::status() const {

@@ -19,8 +19,8 @@ public:
 
   /// Ok, or the cause.
   Status status() const;
-  /// Whether what is known is the cause, and no consequence of something that another rank has
-  /// still to say.
+  /// Whether there is nothing to wait for: what is known is the cause, and no consequence of
+  /// something that another rank has still to say; or ranks have waited long enough.
   bool isCertain() const;
 
 private:

@@ -78,6 +78,23 @@ TEST(RunOutcome, TheFirstOwnFailureIsTheCauseWhateverCameBefore) {
   EXPECT_TRUE(outcome.isCertain());
 }
 
+TEST(RunOutcome, OfALostPeerAndAMissedOneTheFirstIsTheCause) {
+  const Status lost(StatusCode::RankFailed, "lost rank 1"),
+      late(StatusCode::Hang, "rank 1 is late");
+  RunOutcome outcome;
+  outcome.record(lost);
+  EXPECT_FALSE(outcome.isCertain());
+  outcome.record(late);
+  EXPECT_EQ(outcome.status().message(), "lost rank 1");
+  RunOutcome other;
+  other.record(late);
+  EXPECT_TRUE(other.isCertain());
+  other.record(lost);
+  EXPECT_EQ(other.status().message(), "rank 1 is late");
+  other.record(lost, /*own=*/true); // an exception has this code too
+  EXPECT_EQ(other.status().message(), "lost rank 1");
+}
+
 TEST(RunOutcome, AKilledRankComesFirst) {
   RunOutcome outcome;
   outcome.record(kOwn);
