@@ -180,7 +180,11 @@ private:
           return record.header.state == State::Failed &&
                  record.header.failureCode != static_cast<std::uint32_t>(StatusCode::Interrupted);
         },
-        failed);
+        [](const FlightRecord &record) {
+          const bool waited =
+              record.header.failureCode == static_cast<std::uint32_t>(StatusCode::Hang);
+          return failed(record) - (waited ? kBreakingTime : 0);
+        });
     return first &&
            first->header.failureCode == static_cast<std::uint32_t>(StatusCode::RankFailed) &&
            conclude(Cause::LostPeer, first->header.rank, firstLineOf(first->header));

@@ -99,7 +99,7 @@ def no_room_for_records(run):
 
 class Kind:
     def __init__(self, inject, codes, transports=("gloo",), *, hangs=False, causes=(), job="sleep", preload=None,
-                 named=True, at_start=False, prepare=None):
+                 named=True, at_start=False, prepare=None, culprit="hit"):
         self.inject, self.codes, self.transports = inject, codes, transports
         self.hangs = hangs        # ends by a deadline
         self.causes = causes      # what `vimec explain` may conclude; the rank must be the one that was hit
@@ -108,6 +108,7 @@ class Kind:
         self.named = named        # the message names rank and action
         self.at_start = at_start  # no rank need have begun
         self.prepare = prepare    # before the run
+        self.culprit = culprit    # the rank to be blamed; None: any
 
 
 KINDS = {
@@ -117,11 +118,11 @@ KINDS = {
     "swallowed":    Kind(swallow, (HANG,), hangs=True, causes=("transfer",)),
     "exception":    Kind(nothing, (FAIL,), ("gloo", "local"), preload="throw", causes=("failed",)),
     "stuck":        Kind(nothing, (HANG,), ("gloo", "local"), hangs=True, preload="stick", causes=("stuck", "failed")),
-    "disk":         Kind(fill_disk, (FILE,), ("gloo", "local"), job="export", causes=("failed",)),
+    "disk":         Kind(fill_disk, (FILE,), ("gloo", "local"), job="export", causes=("failed",), culprit=None),
     "full disk":    Kind(nothing, (FILE,), ("gloo", "local"), job="export", causes=("failed",), at_start=True,
-                         prepare=little_room_to_export),
+                         prepare=little_room_to_export, culprit=None),
     "no records":   Kind(nothing, (FILE,), ("gloo", "local"), named=False, at_start=True, prepare=no_room_for_records),
-    "text":         Kind(change_text, (FILE,), ("gloo", "local"), causes=("failed",)),
+    "text":         Kind(change_text, (FILE,), ("gloo", "local"), causes=("failed",), culprit=0),  # it reads for all
     "other plan":   Kind(nothing, (UNACCEPTABLE,), job="swap", named=False, at_start=True),
     "interrupted":  Kind(interrupt, (INTERRUPTED,), ("gloo", "local"), named=False),
     "launcher":     Kind(kill_launcher, (-signal.SIGKILL,), ("gloo", "local"), named=False),

@@ -25,7 +25,8 @@ import time
 import vime
 from fault_kinds import KINDS, NEEDS_MOUNT, can_mount
 
-RANKS, LIMIT = 4, 1.0  # seconds that a rank waits for another one
+RANKS, STEPS = 4, 40
+LIMIT = 1.0  # seconds that a rank waits for another one
 BEGUN = 128  # offset of the program counter in a flight record (runtime/Trace/FlightRecord.h)
 
 SLEEPY = "{family: sleep, layers: 4, forward: 1ms, backward_input: 1ms, backward_weight: 1ms}"
@@ -112,9 +113,9 @@ class Campaign:
         vime.corpus(tools.folder, 1 << 13)
         self.library = next(tools.binaries.parent.glob("lib/libvime_faulty_stage.so"))
         self.plans = {name: tools.folder / tools.compile(text, name) for name, text in {
-            "sleep": job(60), "swap": job(60), "other": job(61), "export": job(40, TINY, "out/model")}.items()}
+            "sleep": job(STEPS), "swap": job(STEPS), "other": job(STEPS + 1), "export": job(STEPS, TINY, "out/model")}.items()}
         self.actions = {name: self.count(name) for name in ("sleep", "export")}
-        self.tasks = 60 * 4 * 2 - 8  # of a rank: forwards and backwards of all steps, but for the last ones
+        self.tasks = STEPS * 4 * 2 - 8  # of a rank: forwards and backwards of all steps, but for the last ones
 
     def count(self, name):
         """Actions of each rank in a whole run."""
@@ -200,6 +201,12 @@ class Campaign:
         if left:
             yield f"files are left: {', '.join(sorted(left))}"
 
+    @staticmethod
+    def may_be_blamed(run, kind, rank):
+        if kind.culprit is None or (kind.preload and run.transport == "local"):  # there, tasks of all ranks are counted
+            return True
+        return rank == (run.rank if kind.culprit == "hit" else kind.culprit)
+
     def explain(self, run, kind):
         told = json.loads(self.tools.run("vimec", "explain", run.records, "--json").stdout)
         first = told["first"] or {"cause": "none", "rank": None}
@@ -208,7 +215,7 @@ class Campaign:
         elif first["cause"] in ("transfer", "lost peer"):  # which end of a connection it was cannot be known
             if not re.search(rf"\branks? (\d+, )*(\d+ and )?{run.rank}\b", first["sentence"]):
                 yield f"what is blamed has nothing to do with rank {run.rank}: {first}"
-        elif first["rank"] != run.rank and run.transport == "gloo" and kind.job != "export":
+        elif not self.may_be_blamed(run, kind, first["rank"]):
             yield f"rank {first['rank']} is blamed: {first}"
 
 

@@ -188,8 +188,9 @@ Status throwMemory(RankState &, const Instruction &) { throw std::bad_alloc(); }
 Status throwNumber(RankState &, const Instruction &) { throw 7; }
 
 TEST(Executor, WhateverIsThrownIsCaughtOnAWorkersThreadToo) {
-  for (const auto &[routine, words] : {std::pair(throwMemory, "no memory is left"),
-                                       std::pair(throwNumber, "an exception that says nothing")}) {
+  for (const auto &[routine, words] :
+       {std::pair<Routine, const char *>(throwMemory, "no memory is left"),
+        std::pair<Routine, const char *>(throwNumber, "an exception that says nothing")}) {
     ChainRun chain{chainPlan({.ranks = 1}), nullRoutines()};
     plan::Program &program = chain.plan.programs[0];
     program.lanes.push_back({.kind = plan::LaneKind::Io});

@@ -138,10 +138,10 @@ TEST_F(DiagnosisTest, AMessageThatWasSentAndDoesNotComeIsBlamedItself) {
 
 TEST_F(DiagnosisTest, ABrokenConnectionComesBeforeTheWaitsThatItCaused) {
   waits(3, Flow::Forward);
-  fails(2, StatusCode::RankFailed, true, 1);
-  fails(3, StatusCode::Hang, true, 2);
-  fails(0, StatusCode::Interrupted, true, 3);
-  fails(1, StatusCode::Interrupted, true, 3);
+  fails(2, StatusCode::RankFailed, true, 10 * kSecond);
+  fails(3, StatusCode::Hang, true, 11 * kSecond);
+  fails(0, StatusCode::Interrupted, true, 11 * kSecond);
+  fails(1, StatusCode::Interrupted, true, 11 * kSecond);
   expect(Cause::LostPeer, 2, "rank 2 was first: the disk is full");
 }
 
