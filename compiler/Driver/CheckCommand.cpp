@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/Commands.h"
 #include "compiler/Driver/JobText.h"
+#include "compiler/Driver/OrderNotes.h"
 #include "compiler/Frontend/ReadJob.h"
 
 namespace vime {
@@ -20,6 +21,8 @@ int runCheck(const JobArguments &arguments, const OutputOptions &output) {
   if (findings.any() || output.json)
     return reportFindings(findings, sources, output);
   std::cerr << arguments.file << ": a legal job\n";
+  for (const std::string &note : notesOn(*job))
+    std::cerr << "  note: " << note << "\n";
   return 0;
 }
 

@@ -57,7 +57,6 @@ CLI::Option *takesJson(CLI::App &app, Invocation &invocation) {
 
 int runCommandLine(int count, char **values) {
   CLI::App app{"compile a declared training job into one verified program per rank", "vimec"};
-  app.footer(kExamples);
   app.set_version_flag("--version", "vimec " + compilerVersion(), "print the version");
   app.set_help_flag("-h,--help", "print this help");
   app.get_formatter()->label("SUBCOMMAND", "VERB");
@@ -67,6 +66,7 @@ int runCommandLine(int count, char **values) {
   addVerbs(app, invocation);
   for (CLI::App *verb : app.get_subcommands({}))
     verb->group("Verbs");
+  app.footer(kExamples); // behind the verbs, which would inherit it
   try {
     app.parse(count, values);
   } catch (const CLI::Success &asked) {

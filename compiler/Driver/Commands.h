@@ -44,12 +44,21 @@ int runVerify(const std::string &path, const OutputOptions &output);
 bool holdsTable(const std::string &path);
 int runVerifyOrder(const std::string &path, const OutputOptions &output);
 
-/// vimec show PLAN.bin [--format=summary|text|grid|csv]
+/// vimec show PLAN.bin [--format=summary|text|grid|csv] [--memory]
 struct ShowArguments {
   std::string plan;
+  bool memory = false; // where the bytes go instead
   std::string format = "summary";
 };
 int runShow(const ShowArguments &arguments, const OutputOptions &output);
+
+/// vimec assemble PLAN.txt -o PLAN.bin [--unproved]
+struct AssembleArguments {
+  std::string text; // `-`: standard input
+  std::string plan; // `-`: standard output
+  bool unproved = false;
+};
+int runAssemble(const AssembleArguments &arguments, const OutputOptions &output);
 
 /// vimec order NAME --ranks N --microbatches M [--chunks V] [--format=grid|rows|csv]
 /// vimec order TABLE.csv [--format=grid|rows|csv]

@@ -8,6 +8,7 @@
 
 #include "compiler/Driver/Commands.h"
 #include "compiler/Driver/JobText.h"
+#include "compiler/Driver/OrderNotes.h"
 #include "compiler/Frontend/ReadJob.h"
 #include "compiler/Phases/Phases.h"
 #include "compiler/Verify/Verify.h"
@@ -88,14 +89,18 @@ Status writeOutput(const plan::Plan &plan, const std::string &path) {
 // What was written, and what to do with it.
 void tellSuccess(const Compiled &compiled, const CompileArguments &arguments, const Job &job,
                  const OutputOptions &output) {
-  if (output.json)
+  if (output.json) {
     std::cout << summaryJson(*compiled.plan, provedLabels()) << "\n";
-  else if (arguments.plan == "-")
+    return;
+  }
+  if (arguments.plan == "-")
     std::cerr << successLine(*compiled.plan, "standard output") << "\n";
   else
     std::cerr << fmt::format("{}\n  proved: {}\n  run: {}\n",
                              successLine(*compiled.plan, arguments.plan),
                              fmt::join(provedLabels(), " "), runLine(arguments, job));
+  for (const std::string &note : notesOn(job))
+    std::cerr << "  note: " << note << "\n";
 }
 
 int writeResult(const Compiled &compiled, const CompileArguments &arguments, const Job &job,

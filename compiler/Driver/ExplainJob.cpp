@@ -69,7 +69,8 @@ int explainJob(const JobArguments &arguments, const OutputOptions &output) {
   SourceCache sources;
   sources.add(arguments.file, *text);
   Findings findings;
-  const std::optional<Job> job = readJob(*text, arguments.file, findings, arguments.settings);
+  const std::optional<Job> job =
+      readJob(*text, arguments.file, findings, arguments.settings, &sources);
   if (!job)
     return reportFindings(findings, sources, output);
   std::cout << (output.json ? jsonOf(fieldsOf(*job)) + '\n' : textOf(fieldsOf(*job)));

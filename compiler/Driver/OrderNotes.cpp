@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiler/Frontend/OrderFile.h"
+#include "compiler/Frontend/ReadJob.h"
 #include "compiler/Verify/VerifyOrder.h"
 
 namespace vime {
@@ -45,6 +47,18 @@ std::vector<std::string> notesOn(const OrderTable &table) {
                                 "the same sums, rounded differently from those of other orders",
                                 stages.size() == 1 ? "stage" : "stages", fmt::join(stages, ", ")));
   return notes;
+}
+
+std::vector<std::string> notesOn(const Job &job) {
+  const std::string &schedule = job.pipeline.schedule.value;
+  if (!namesTable(schedule))
+    return {};
+  const StatusOr<std::string> text = readTableFile(pathFromJob(job.file, schedule));
+  if (!text.ok() || hashOfTable(*text) != job.pipeline.scheduleHash.value)
+    return {}; // not the table any more that was judged
+  const auto table = readTable(*text);
+  return std::holds_alternative<OrderTable>(table) ? notesOn(std::get<OrderTable>(table))
+                                                   : std::vector<std::string>();
 }
 
 } // namespace vime

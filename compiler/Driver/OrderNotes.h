@@ -5,10 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "compiler/Frontend/Job.h"
 #include "schedules/OrderTable.h"
 
 namespace vime {
 
 std::vector<std::string> notesOn(const OrderTable &table);
+/// On the table that a legal job names; none for an order by name.
+std::vector<std::string> notesOn(const Job &job);
 
 } // namespace vime

@@ -48,21 +48,55 @@ std::string readBounded(std::istream &stream) {
   return text;
 }
 
+Status cannotRead(const std::string &path) {
+  return Status(StatusCode::File, "cannot read `" + path + "`: " + std::strerror(errno));
+}
+
+Status open(const std::string &path, std::ifstream &file) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    return Status(StatusCode::File, "cannot read `" + path + "`: it is a directory");
+  file.open(path, std::ios::binary);
+  return file ? Status() : cannotRead(path);
+}
+
+// What can be read to its end; nothing of a device that has none, whose bytes are no text.
+StatusOr<std::string> readText(std::istream &stream, const std::string &path) {
+  constexpr std::size_t kMost = std::size_t{1} << 30, kChunk = 1 << 20;
+  std::string text;
+  while (stream && text.size() <= kMost) {
+    const std::size_t before = text.size();
+    text.resize(before + kChunk);
+    stream.read(text.data() + before, kChunk);
+    text.resize(before + static_cast<std::size_t>(stream.gcount()));
+    if (text.find('\0', before) != text.npos)
+      return Status(StatusCode::InvalidInput, "`" + path + "` is no text");
+  }
+  if (text.size() > kMost)
+    return Status(StatusCode::InvalidInput, "`" + path + "` has more than 1 GiB");
+  return text;
+}
+
 } // namespace
 
 StatusOr<std::string> readFile(const std::string &path) {
   if (path == "-")
     return readBounded(std::cin);
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    return Status(StatusCode::File, "cannot read `" + path + "`: it is a directory");
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return Status(StatusCode::File, "cannot read `" + path + "`: " + std::strerror(errno));
+  std::ifstream file;
+  if (Status opened = open(path, file); !opened.ok())
+    return opened;
   std::string text = readBounded(file);
-  if (file.bad())
-    return Status(StatusCode::File, "cannot read `" + path + "`: " + std::strerror(errno));
-  return text;
+  return file.bad() ? StatusOr<std::string>(cannotRead(path)) : text;
+}
+
+StatusOr<std::string> readWholeFile(const std::string &path) {
+  if (path == "-")
+    return readText(std::cin, "standard input");
+  std::ifstream file;
+  if (Status opened = open(path, file); !opened.ok())
+    return opened;
+  StatusOr<std::string> text = readText(file, path);
+  return file.bad() ? StatusOr<std::string>(cannotRead(path)) : text;
 }
 
 Status writeText(const std::string &path, const std::string &text) {

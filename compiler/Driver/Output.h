@@ -30,6 +30,9 @@ int reportFailure(const Status &status, const OutputOptions &output, const std::
 /// input.
 StatusOr<std::string> readFile(const std::string &path);
 
+/// The whole file, up to 1 GiB of text. `-` is standard input.
+StatusOr<std::string> readWholeFile(const std::string &path);
+
 /// Text to stdout, or to a file that is complete or absent.
 Status writeText(const std::string &path, const std::string &text);
 

@@ -1,6 +1,7 @@
 #include <iostream>
 
 #include "compiler/Driver/Commands.h"
+#include "compiler/View/Memory.h"
 #include "compiler/View/PlanText.h"
 #include "runtime/Plan/PlanFile.h"
 
@@ -10,7 +11,9 @@ int runShow(const ShowArguments &arguments, const OutputOptions &output) {
   const StatusOr<plan::Plan> plan = plan::readPlan(arguments.plan);
   if (!plan.ok())
     return reportFailure(plan.status(), output);
-  if (output.json)
+  if (arguments.memory)
+    std::cout << (output.json ? memoryJson(*plan) + '\n' : planMemory(*plan));
+  else if (output.json)
     std::cout << planJson(*plan) << "\n";
   else if (arguments.format == "text")
     std::cout << planText(*plan);

@@ -9,6 +9,7 @@
 #include "compiler/Frontend/Settings.h"
 #include "compiler/Reference/CodePage.h"
 #include "compiler/Reference/FieldWords.h"
+#include "compiler/Reference/JobSchema.h"
 #include "runtime/CommandLine/Arguments.h"
 #include "runtime/CommandLine/Completion.h"
 #include "runtime/CommandLine/ManPage.h"
@@ -80,13 +81,37 @@ void addShow(CLI::App &app, Invocation &invocation) {
   auto show = std::make_shared<ShowArguments>();
   CLI::App *verb = app.add_subcommand("show", "print a plan");
   verb->add_option("plan", show->plan, "plan to print")->required()->type_name("PLAN.bin");
-  invocation.textFormats.push_back(
+  CLI::Option *format =
       takesWord(verb->add_option("--format", show->format,
                                  "summary (default), text: all of it, grid or csv: the order"),
-                {"summary", "text", "grid", "csv"}));
+                {"summary", "text", "grid", "csv"});
+  invocation.textFormats.push_back(format);
+  verb->add_flag("--memory", show->memory,
+                 "every part of each rank's memory, and the action at which most is alive")
+      ->disable_flag_override()
+      ->excludes(format);
   takesJson(*verb, invocation);
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runShow(*show, invocation.output); };
+  });
+}
+
+void addAssemble(CLI::App &app, Invocation &invocation) {
+  auto assemble = std::make_shared<AssembleArguments>();
+  CLI::App *verb =
+      app.add_subcommand("assemble", "make a plan of what `vimec show --format=text` prints");
+  verb->add_option("text", assemble->text, "text of a plan; -: standard input")
+      ->required()
+      ->type_name("PLAN.txt");
+  verb->add_option("-o,--output", assemble->plan, "plan to write; -: to standard output")
+      ->required()
+      ->type_name("PLAN.bin");
+  verb->add_flag("--unproved", assemble->unproved,
+                 "write it without proof; `vimec verify` says what is wrong with it")
+      ->disable_flag_override();
+  takesJson(*verb, invocation);
+  verb->callback([=, &invocation] {
+    invocation.run = [=, &invocation] { return runAssemble(*assemble, invocation.output); };
   });
 }
 
@@ -123,9 +148,29 @@ std::vector<std::string> fieldPaths(std::string_view behind = "") {
 }
 
 void addMan(CLI::App &app, Invocation &invocation) {
-  app.add_subcommand("man", "print the manual page of vimec")->callback([&app, &invocation] {
-    invocation.run = [&app] {
-      std::cout << manPage(app, {compilerVersion(), {"vime-exec(1)"}});
+  auto page = std::make_shared<std::string>("vimec");
+  CLI::App *verb = app.add_subcommand("man", "print a manual page");
+  takesWord(verb->add_option("page", *page, "vimec (default), job: the fields of job.yaml"),
+            {"vimec", "job"});
+  verb->callback([=, &app, &invocation] {
+    invocation.run = [=, &app] {
+      std::cout << (*page == "job"
+                        ? jobManPage(compilerVersion())
+                        : manPage(app, {compilerVersion(), {"vime-job(5)", "vime-exec(1)"}}));
+      return 0;
+    };
+  });
+}
+
+void addSchema(CLI::App &app, Invocation &invocation) {
+  auto format = std::make_shared<std::string>("json");
+  CLI::App *verb = app.add_subcommand("schema", "print what a job may say");
+  takesWord(verb->add_option("--format", *format,
+                             "json (default): JSON Schema, as editors read it; markdown: a table"),
+            {"json", "markdown"});
+  verb->callback([=, &invocation] {
+    invocation.run = [=] {
+      std::cout << (*format == "json" ? jobSchema() + '\n' : jobReference());
       return 0;
     };
   });
@@ -180,7 +225,8 @@ void addCompile(CLI::App &app, Invocation &invocation) {
 }
 
 void addVerbs(CLI::App &app, Invocation &invocation) {
-  for (const auto add : {addCheck, addExplain, addVerify, addShow, addOrder, addMan, addCompletion})
+  for (const auto add : {addCheck, addExplain, addVerify, addShow, addAssemble, addOrder, addSchema,
+                         addMan, addCompletion})
     add(app, invocation);
 }
 

@@ -1,5 +1,6 @@
 // vimec verify TABLE.csv: the table by itself, then the plan that is made of it around a model that
 // computes nothing.
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 
@@ -25,21 +26,35 @@ std::size_t actionsOf(const plan::Plan &plan) {
   return actions;
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+  const std::string_view ending = count == 1 ? "" : noun.ends_with("ch") ? "es" : "s";
+  return fmt::format("{} {}{}", count, noun, ending);
+}
+
+// Of each rank, or of many the least and the most.
+std::string peaksOf(const UnitTimes &times) {
+  constexpr std::size_t kShown = 16;
+  const auto [least, most] = std::minmax_element(times.peakLive.begin(), times.peakLive.end());
+  return times.peakLive.size() <= kShown ? fmt::format("{}", fmt::join(times.peakLive, " "))
+                                         : fmt::format("{} to {}", *least, *most);
+}
+
 void printText(const std::string &path, const OrderTable &table, const plan::Plan &plan) {
   const Schedule order = table.schedule();
   const UnitTimes times = simulate(order);
-  std::string text = fmt::format("{}: legal, {} stages on {} ranks, {} microbatches\n", path,
-                                 order.placement.size(), order.rows.size(), table.microbatches());
+  std::string text =
+      fmt::format("{}: legal, {} on {}, {}\n", path, counted(order.placement.size(), "stage"),
+                  counted(order.rows.size(), "rank"),
+                  counted(static_cast<std::size_t>(table.microbatches()), "microbatch"));
   for (const ProvedOfOrder &proved : provedOfOrder(table))
     text += fmt::format("  {}  {}\n", nameOf(proved.rule), proved.sentence);
   std::vector<std::string_view> labels;
   for (const ProvedRule &proved : provedRules())
     labels.push_back(nameOf(proved.rule));
   text += fmt::format("  its plan of {} actions: {}\n", actionsOf(plan), fmt::join(labels, " "));
-  text +=
-      fmt::format("  unit costs: makespan {}, bubble {:.1f}%, most activations alive on each rank "
-                  "{}\n",
-                  times.makespan, 100 * times.bubble, fmt::join(times.peakLive, " "));
+  text += fmt::format("  unit costs: makespan {}, bubble {:.1f}%, most activations alive on each "
+                      "rank {}\n",
+                      times.makespan, 100 * times.bubble, peaksOf(times));
   for (const std::string &note : notesOn(table))
     text += fmt::format("  note: {}\n", note);
   std::cerr << text;

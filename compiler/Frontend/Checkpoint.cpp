@@ -43,7 +43,7 @@ private:
   void spoilMissing() {
     for (const std::string_view key : kKeysOfCheckpoint)
       if (const std::string path = join(section, key); !draft.isKnown(path))
-        draft.spoil(path);
+        draft.leaveOpen(path);
   }
 
   void takeOrCompare(const FieldSpec &field, const ModelConfig &config) {

@@ -51,6 +51,13 @@ public:
   /// The path, or a section that it lies in, is spoiled.
   bool isSpoiled(std::string_view path) const;
 
+  /// A value that a file which cannot be read would have given: its absence says nothing.
+  void leaveOpen(const std::string &path) {
+    spoil(path);
+    open.insert(path);
+  }
+  bool isOpen(const std::string &path) const { return open.contains(path); }
+
   /// Of a known value.
   Value value(const std::string &path) const;
   Origin origin(const std::string &path) const;
@@ -63,7 +70,7 @@ public:
 private:
   Findings &findings;
   std::map<std::string, SourceSpan> keys;
-  std::set<std::string, std::less<>> values, spoiled;
+  std::set<std::string, std::less<>> values, spoiled, open;
 };
 
 /// Fills in defaults and derived values, reports what is missing.

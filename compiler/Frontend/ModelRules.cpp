@@ -76,7 +76,7 @@ bool checkHeads(Draft &draft, const Job::NamedModel &model) {
   }
   const bool widthIsKnown = draft.isKnown(section + ".head_width");
   if (draft.areKnown({section + ".hidden", section + ".heads"}) && !widthIsKnown &&
-      !draft.isStated(section + ".head_width")) {
+      !draft.isStated(section + ".head_width") && !draft.isOpen(section + ".head_width")) {
     draft
         .error(JobCode::Heads,
                "a width of " + text(config.hidden) + " cannot be shared by " +

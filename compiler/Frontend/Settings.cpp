@@ -12,6 +12,8 @@ namespace vime {
 
 namespace {
 
+constexpr int kDeepest = 16; // as a file may nest
+
 struct Setting {
   std::string path;
   Node value;
@@ -98,6 +100,7 @@ bool isSetting(std::string_view text) {
   const std::string_view field = text.substr(0, text.find('='));
   return field.size() < text.size() && !field.empty() && !field.starts_with('.') &&
          !field.ends_with('.') && field.find("..") == field.npos &&
+         std::count(field.begin(), field.end(), '.') < kDeepest &&
          std::none_of(
              field.begin(), field.end(),
              [](char letter) {

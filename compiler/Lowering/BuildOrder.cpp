@@ -19,7 +19,9 @@ std::optional<Schedule> namedOrder(const Job &job, Findings &findings) {
   const auto &pipeline = job.pipeline;
   const Order *order = findOrder(pipeline.schedule.value);
   if (order == nullptr) {
-    findings.error(Rule::S2, 2, "unknown schedule `" + pipeline.schedule.value + "`")
+    findings
+        .error(Rule::J, number(JobCode::UnknownWord),
+               "unknown schedule `" + pipeline.schedule.value + "`")
         .at(pipeline.schedule.span);
     return std::nullopt;
   }
@@ -27,7 +29,7 @@ std::optional<Schedule> namedOrder(const Job &job, Findings &findings) {
                             .microbatches = static_cast<int>(pipeline.microbatches.value),
                             .chunks = static_cast<int>(pipeline.chunks.value)};
   if (const auto problem = check(*order, shape)) {
-    findings.error(Rule::S2, 3, problem->message)
+    findings.error(Rule::J, number(JobCode::OrderRefuses), problem->message)
         .at(pipeline.schedule.span)
         .withHelp(problem->help);
     return std::nullopt;
@@ -59,8 +61,22 @@ std::optional<Schedule> orderOfTable(const Job &job, Findings &findings) {
   return table->schedule();
 }
 
+bool fitsLayout(const Schedule &order, const Job &job, Findings &findings) {
+  const auto &layout = job.pipeline.layout;
+  if (layout.value.empty() || layout.value.size() == order.placement.size())
+    return true;
+  findings
+      .error(Rule::J, number(JobCode::Layout),
+             fmt::format("the schedule has {} stages, the layout says {}", order.placement.size(),
+                         layout.value.size()))
+      .at(layout.span);
+  return false;
+}
+
+} // namespace
+
 // Two ends for each neighbour and flow; a wait has room for so many lanes, some of which are taken.
-bool hasRoomForLanes(const Schedule &order, const Job &job, Findings &findings) {
+bool hasRoomForLanes(const Schedule &order, const SourceSpan &place, Findings &findings) {
   constexpr std::size_t kOthers = 16; // compute, host, io, groups, data and metrics
   constexpr std::size_t kMost = plan::Wait::kMaxLanes - kOthers;
   std::set<std::tuple<int, int, bool, bool>> ends; // rank, peer, forward, sends
@@ -83,26 +99,12 @@ bool hasRoomForLanes(const Schedule &order, const Job &job, Findings &findings) 
               fmt::format("rank {} exchanges activations and gradients with its neighbours on {} "
                           "lanes, a plan has room for {}",
                           rank, lanes[rank], kMost))
-          .at(job.pipeline.schedule.span)
+          .at(place)
           .withHelp("place neighbouring stages so that a rank has fewer neighbours");
       return false;
     }
   return true;
 }
-
-bool fitsLayout(const Schedule &order, const Job &job, Findings &findings) {
-  const auto &layout = job.pipeline.layout;
-  if (layout.value.empty() || layout.value.size() == order.placement.size())
-    return true;
-  findings
-      .error(Rule::J, number(JobCode::Layout),
-             fmt::format("the schedule has {} stages, the layout says {}", order.placement.size(),
-                         layout.value.size()))
-      .at(layout.span);
-  return false;
-}
-
-} // namespace
 
 std::optional<Schedule> buildOrder(const Job &job, Findings &findings) {
   std::optional<Schedule> order = namesTable(job.pipeline.schedule.value)
@@ -119,7 +121,8 @@ std::optional<Schedule> buildOrder(const Job &job, Findings &findings) {
     }
     order = std::move(std::get<Schedule>(moved));
   }
-  if (!hasRoomForLanes(*order, job, findings) || !fitsLayout(*order, job, findings))
+  if (!hasRoomForLanes(*order, job.pipeline.schedule.span, findings) ||
+      !fitsLayout(*order, job, findings))
     return std::nullopt;
   return order;
 }

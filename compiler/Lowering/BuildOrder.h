@@ -12,4 +12,7 @@ namespace vime {
 /// Nothing, and a finding, if the order cannot be built for the job's numbers.
 std::optional<Schedule> buildOrder(const Job &job, Findings &findings);
 
+/// Whether every rank's transfers have a lane each; a finding if not.
+bool hasRoomForLanes(const Schedule &order, const SourceSpan &place, Findings &findings);
+
 } // namespace vime

@@ -2,9 +2,12 @@
 // arenas of a rank stay under the job's limit.
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include <fmt/format.h>
 
+#include "compiler/Diagnostics/Amounts.h"
+#include "compiler/Verify/LiveSet.h"
 #include "compiler/Verify/Rules.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Names.h"
@@ -49,6 +52,24 @@ bool judgeBuffer(const ActionTable &table, const RankView &rank, std::uint32_t i
   return false;
 }
 
+/// What is alive where most is, largest part first.
+void noteLiveSet(const ActionTable &table, const RankView &rank, const TierMemory &memory,
+                 Finding &finding) {
+  constexpr std::size_t kMostParts = 8;
+  const std::string place = memory.action == kNone
+                                ? ""
+                                : fmt::format(", most alive at action {}, {}", memory.action,
+                                              describe(table.plan(), rank.rank, memory.action));
+  finding.note(
+      fmt::format("{}: {}{}", plan::nameOf(memory.tier), bytesInWords(memory.arena), place));
+  for (const MemoryPart &part : memory.parts | std::views::take(kMostParts))
+    finding.note(fmt::format("{}: {}, {} of {} slots alive", bytesInWords(part.bytes),
+                             describeBuffer(table.plan(), rank.rank, part.buffer), part.aliveSlots,
+                             rank.layout->buffers[part.buffer].count));
+  if (memory.parts.size() > kMostParts)
+    finding.note(fmt::format("and {} smaller parts", memory.parts.size() - kMostParts));
+}
+
 void judgeRank(const ActionTable &table, const RankView &rank, Verdict &verdict) {
   std::array<std::uint64_t, 2> reach{};
   bool sound = true;
@@ -72,9 +93,12 @@ void judgeRank(const ActionTable &table, const RankView &rank, Verdict &verdict)
     sum += arena;
   }
   const std::uint64_t limit = table.plan().limits.memoryBytes;
-  if (limit != 0 && sum > limit)
-    verdict.error(Rule::M1, 4,
-                  fmt::format("rank {} needs {} bytes, the limit is {}", rank.rank, sum, limit));
+  if (limit == 0 || sum <= limit)
+    return;
+  Finding &finding = verdict.error(
+      Rule::M1, 4, fmt::format("rank {} needs {} bytes, the limit is {}", rank.rank, sum, limit));
+  for (const TierMemory &memory : liveSetOf(table, rank))
+    noteLiveSet(table, rank, memory, finding);
 }
 
 } // namespace

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiler/Diagnostics/Utf8.h"
+#include "compiler/View/PlanColumns.h"
 #include "compiler/View/Quote.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Names.h"
@@ -16,15 +18,77 @@ namespace {
 
 using namespace plan;
 
+/// Appends the columns of a line to the text.
+class ColumnWriter {
+public:
+  explicit ColumnWriter(fmt::memory_buffer &text) : text(text) {}
+
+  void operator()(std::string_view name, const auto &member) {
+    word(name);
+    value(member);
+  }
+  void optional(std::string_view name, const auto &member, bool shown) {
+    if (shown)
+      (*this)(name, member);
+  }
+  bool finds(std::string_view, bool shown) const { return shown; }
+  void flag(std::string_view name, bool isSet) {
+    if (isSet)
+      word(name);
+  }
+  void bits(std::string_view name, std::uint8_t bits, std::string_view (*nameOfBit)(std::size_t),
+            bool shown) {
+    if (!shown)
+      return;
+    word(name);
+    if (bits == 0)
+      word("-");
+    char separator = ' ';
+    for (std::size_t bit = 0; bit < 8; ++bit)
+      if (bits >> bit & 1) {
+        put("{}{}", separator, nameOfBit(bit));
+        separator = ',';
+      }
+  }
+  void opcode(std::uint16_t opcode) {
+    const Signature *signature = findSignature(opcode);
+    word(signature ? signature->name : "?");
+  }
+  void word(std::string_view word) { put(" {}", word); }
+
+  void value(bool isSet) { put(" {:d}", isSet); }
+  void value(const std::string &words) { put(" {}", quote(words)); }
+  void value(const std::vector<std::uint32_t> &numbers) { put(" {}", fmt::join(numbers, ",")); }
+  void value(const Hash128 &hash) { put(" {}", toHex(hash)); }
+  void value(const Peer &peer) {
+    value(peer.axis);
+    put("{}{}", peer.relative ? (peer.value < 0 ? "" : "+") : "=", peer.value);
+  }
+  template <typename T> void value(const T &member) {
+    if constexpr (!std::is_enum_v<T>)
+      put(" {}", member);
+    else if (isEnumerator(member))
+      word(wordOf(member));
+    else // of a field that its record does not use, which nobody checks
+      put(" ?{}", static_cast<unsigned>(member));
+  }
+
+private:
+  template <typename... T> void put(fmt::format_string<T...> format, T &&...values) {
+    fmt::format_to(std::back_inserter(text), format, std::forward<T>(values)...);
+  }
+  fmt::memory_buffer &text;
+};
+
 class TextWriter {
 public:
   explicit TextWriter(const Plan &plan) : plan(plan) {}
 
   std::string write() {
     head();
-    settings();
     models();
-    groups();
+    for (std::size_t group = 0; group < plan.groups.size(); ++group)
+      row(fmt::format("group {}", group), plan.groups[group]);
     decisions();
     bindings();
     job();
@@ -43,24 +107,33 @@ private:
   template <typename... T> void put(fmt::format_string<T...> format, T &&...values) {
     fmt::format_to(std::back_inserter(text), format, std::forward<T>(values)...);
   }
+  /// A line: what it is about, the columns of the record, and a comment.
+  void row(std::string_view what, const auto &record, std::string_view comment = "") {
+    put("{}", what);
+    ColumnWriter visit(text);
+    columns(record, visit);
+    end(comment);
+  }
+  void end(std::string_view comment) {
+    if (comment.find('\n') != comment.npos)
+      put(" # {}", printable(comment));
+    else if (!comment.empty())
+      put(" # {}", comment);
+    text.push_back('\n');
+  }
 
   void head();
-  void settings();
   void models();
-  void groups();
   void decisions();
   void bindings();
   void job();
   void program(std::uint32_t index);
-  void lane(const Lane &lane, std::uint32_t rank, std::uint32_t index);
   void pool(const Program &program);
   void actions(const Program &program, std::uint32_t rank);
   void action(const Program &program, std::uint32_t rank, std::uint32_t index);
   void waits(const Action &action);
-  void flags(std::uint8_t flags);
   void operands(const Program &program, const Action &action);
   void layout(std::uint32_t index);
-  void message(const Message &message);
 
   const Plan &plan;
   fmt::memory_buffer text;
@@ -72,91 +145,40 @@ std::uint32_t rankWith(const std::vector<std::uint32_t> &binding, std::uint32_t 
                                     binding.begin());
 }
 
-std::vector<std::string_view> axesOf(std::uint8_t bits) {
-  std::vector<std::string_view> names;
-  for (std::size_t axis = 0; axis < namesOf<Axis>().size(); ++axis)
-    if (bits >> axis & 1)
-      names.push_back(namesOf<Axis>()[axis]);
-  return names;
-}
-
 void TextWriter::head() {
   line("plan 1 # id {}", toHex(planId(plan)));
   line("compiler {}", quote(plan.compiler));
   line("schedule {}", quote(plan.schedule));
-  line("mesh pp {} dp {} cp {} tp {}", plan.mesh.pipeline, plan.mesh.data, plan.mesh.context,
-       plan.mesh.tensor);
-}
-
-void TextWriter::settings() {
-  const RunSettings &run = plan.run;
-  line("run name {} steps {} seed {} export_to {}", quote(run.name), run.steps, run.seed,
-       quote(run.exportTo));
-  const DataSettings &data = plan.data;
-  line("data text {} text_bytes {} text_hash {} sequence {} samples {} microbatches {} tail {}",
-       quote(data.text), data.textBytes, toHex(data.textHash), data.sequence, data.samples,
-       data.microbatches, wordOf(data.tail));
-  if (const EvaluationSettings &held = plan.evaluation; held != EvaluationSettings())
-    line("evaluation text {} text_bytes {} text_hash {} every {} microbatches {} patience {} "
-         "target {}",
-         quote(held.text), held.textBytes, toHex(held.textHash), held.every, held.microbatches,
-         held.patience, held.target);
-  const OptimizerSettings &optimizer = plan.optimizer;
-  line("optimizer learning_rate {} beta1 {} beta2 {} epsilon {} weight_decay {} clip {} warmup {} "
-       "decay {} floor {}",
-       optimizer.learningRate, optimizer.beta1, optimizer.beta2, optimizer.epsilon,
-       optimizer.weightDecay, optimizer.clip, optimizer.warmup, wordOf(optimizer.decay),
-       optimizer.floor);
-  if (const CheckpointSettings &checkpoint = plan.checkpoint; checkpoint != CheckpointSettings())
-    line("checkpoint directory {} every {} keep {}", quote(checkpoint.directory), checkpoint.every,
-         checkpoint.keep);
-  line("limits transfer_seconds {} memory_bytes {}", plan.limits.transferSeconds,
-       plan.limits.memoryBytes);
-  line("predictions step_units {} bubble {} peak_live {}", plan.predictions.stepUnits,
-       plan.predictions.bubble, plan.predictions.peakLive);
+  row("mesh", plan.mesh);
+  row("run", plan.run);
+  row("data", plan.data);
+  if (plan.evaluation != EvaluationSettings())
+    row("evaluation", plan.evaluation);
+  row("optimizer", plan.optimizer);
+  if (plan.checkpoint != CheckpointSettings())
+    row("checkpoint", plan.checkpoint);
+  row("limits", plan.limits);
+  row("predictions", plan.predictions);
 }
 
 void TextWriter::models() {
   for (std::size_t index = 0; index < plan.models.size(); ++index) {
-    const auto &[c, stages, checkpoint] = plan.models[index];
-    line("model {} family {} type {} layers {} hidden {} heads {} kv_heads {} head_width {} ffn {} "
-         "vocab {} "
-         "rope_theta {} norm_epsilon {} tied_head {:d} recomputes_layers {:d} forward_seconds {} "
-         "backward_input_seconds {} "
-         "backward_weight_seconds {} "
-         "checkpoint {}",
-         index, wordOf(c.family), wordOf(c.type), c.layers, c.hidden, c.heads, c.kvHeads,
-         c.headWidth, c.ffn, c.vocab, c.ropeTheta, c.normEpsilon, c.tiedHead, c.recomputesLayers,
-         c.forwardSeconds, c.backwardInputSeconds, c.backwardWeightSeconds, quote(checkpoint));
+    const auto &[config, stages, checkpoint] = plan.models[index];
+    put("model {}", index);
+    ColumnWriter visit(text);
+    columns(config, visit);
+    visit("checkpoint", checkpoint);
+    end("");
     for (std::size_t stage = 0; stage < stages.size(); ++stage)
-      line("part {} of model {} layers {} to {}{}{}", stage, index, stages[stage].first,
-           stages[stage].end, stages[stage].embedding ? " embedding" : "",
-           stages[stage].head ? " head" : "");
-  }
-}
-
-void TextWriter::message(const Message &message) {
-  put(" type {} fixed {} per_token {}", wordOf(message.type), message.fixed, message.perToken);
-}
-
-void TextWriter::groups() {
-  for (std::size_t index = 0; index < plan.groups.size(); ++index) {
-    const Group &group = plan.groups[index];
-    put("group {} name {} flow {} operation {} axes {} root {}", index, quote(group.name),
-        nameOf(group.flow), nameOf(group.operation), fmt::join(axesOf(group.axes), ","),
-        group.root);
-    message(group.message);
-    text.push_back('\n');
+      row(fmt::format("part {} of model {}", stage, index), stages[stage]);
   }
 }
 
 void TextWriter::decisions() {
-  for (const auto &[decision, values] : plan.decisions)
-    line("decision {} values {}", wordOf(decision), fmt::join(values, ","));
-  for (std::size_t index = 0; index < plan.conditions.size(); ++index) {
-    const auto &[decision, comparison, value] = plan.conditions[index];
-    line("condition {} {} {} {}", index + 1, wordOf(decision), wordOf(comparison), value);
-  }
+  for (const DecisionRange &range : plan.decisions)
+    row("decision", range);
+  for (std::size_t index = 0; index < plan.conditions.size(); ++index)
+    row(fmt::format("condition {}", index + 1), plan.conditions[index]);
 }
 
 void TextWriter::bindings() {
@@ -174,11 +196,8 @@ void TextWriter::bindings() {
       put(" {}-{}", low, high);
     text.push_back('\n');
   }
-  for (const Origin &origin : plan.origins) {
-    const Signature *signature = findSignature(origin.opcode);
-    line("origin {} line {} column {} length {} key {}", signature ? signature->name : "?",
-         origin.line, origin.column, origin.length, quote(origin.key));
-  }
+  for (const Origin &origin : plan.origins)
+    row("origin", origin);
 }
 
 /// Line by line behind `| `; `\ ` begins a last line that has no end.
@@ -200,43 +219,15 @@ void TextWriter::program(std::uint32_t index) {
   const std::uint32_t rank = rankWith(plan.programOf, index);
   line("\nprogram {}", index);
   for (std::size_t stage = 0; stage < program.stages.size(); ++stage)
-    line("stage {} is {} of model {}", stage, program.stages[stage].stage,
-         program.stages[stage].model);
+    row(fmt::format("stage {}", stage), program.stages[stage]);
   for (std::uint32_t lane = 0; lane < program.lanes.size(); ++lane)
-    this->lane(program.lanes[lane], rank, lane);
-  for (const auto &[id, begin, end, trips, start, period, until] : program.loops) {
-    put("loop {} begin {} end {} trips {} start {} period {}", id, begin, end, trips, start,
-        period);
-    if (until != 0)
-      put(" until {}", until);
-    text.push_back('\n');
-  }
-  for (std::size_t index = 0; index < program.cases.size(); ++index)
-    line("case {} begin {} end {} condition {}", index, program.cases[index].begin,
-         program.cases[index].end, program.cases[index].condition);
+    row(fmt::format("lane {}", lane), program.lanes[lane], describeLane(plan, rank, lane));
+  for (const Loop &loop : program.loops)
+    row("loop", loop);
+  for (std::size_t one = 0; one < program.cases.size(); ++one)
+    row(fmt::format("case {}", one), program.cases[one]);
   pool(program);
   actions(program, rank);
-}
-
-/// What a lane of its kind does not use is left out unless it is there all the same.
-void TextWriter::lane(const Lane &lane, std::uint32_t rank, std::uint32_t index) {
-  const bool transfers = lane.kind == LaneKind::Send || lane.kind == LaneKind::Receive;
-  const Lane unset;
-  put("lane {} {}", index, wordOf(lane.kind));
-  if (lane.kind == LaneKind::Group)
-    put(" {}", lane.group);
-  if (transfers || lane.flow != unset.flow)
-    put(" flow {}", nameOf(lane.flow));
-  if (transfers || lane.peer != unset.peer)
-    put(" peer {}{}{}", nameOf(lane.peer.axis),
-        lane.peer.relative ? (lane.peer.value < 0 ? "" : "+") : "=", lane.peer.value);
-  if (transfers || lane.message != unset.message)
-    message(lane.message);
-  if (transfers || lane.slots != unset.slots)
-    put(" slots {}", lane.slots);
-  if (lane.kind != LaneKind::Group && lane.group != unset.group)
-    put(" group {}", lane.group);
-  line(" # {}", describeLane(plan, rank, index));
 }
 
 /// Entries of the operand pool that no action names: with them the pool is complete.
@@ -273,34 +264,12 @@ void TextWriter::actions(const Program &program, std::uint32_t rank) {
 
 void TextWriter::action(const Program &program, std::uint32_t rank, std::uint32_t index) {
   const Action &action = program.actions[index];
-  const Signature *signature = findSignature(action.opcode);
-  put("action {} {} lane {} time {}", index, signature ? signature->name : "?", action.lane,
-      action.time);
-  if (action.stage != 0 || (signature && signature->perStage))
-    put(" stage {}", action.stage);
-  if (action.microbatch != 0 || (signature && signature->perMicrobatch))
-    put(" microbatch {}", action.microbatch);
-  if (action.step != 0)
-    put(" step {}", action.step);
-  if (action.guard != 0)
-    put(" guard {}", action.guard);
-  if (action.immediate != 0)
-    put(" immediate {}", action.immediate);
-  flags(action.flags);
+  put("action {}", index);
+  ColumnWriter visit(text);
+  columns(action, visit);
   waits(action);
   operands(program, action);
-  line(" # {}", describe(plan, rank, index));
-}
-
-void TextWriter::flags(std::uint8_t flags) {
-  if (flags == 0)
-    return;
-  const char *separator = " flags ";
-  for (std::size_t bit = 0; bit < 8; ++bit)
-    if (flags >> bit & 1) {
-      put("{}{}", separator, flagName(bit));
-      separator = ",";
-    }
+  end(describe(plan, rank, index));
 }
 
 /// `lane:distance`, latest last; `-` keeps the place of an empty one before another.
@@ -340,14 +309,9 @@ void TextWriter::layout(std::uint32_t index) {
   const std::uint32_t rank = rankWith(plan.layoutOf, index);
   line("\nlayout {}", index);
   line("arena device {} host {}", layout.arena[0], layout.arena[1]);
-  for (std::uint32_t buffer = 0; buffer < layout.buffers.size(); ++buffer) {
-    const auto &[kind, tier, stage, count, bytes, stride, offset] = layout.buffers[buffer];
-    put("buffer {} {} tier {}", buffer, nameOf(kind), nameOf(tier));
-    if (stage != kNoStage)
-      put(" stage {}", stage);
-    line(" count {} bytes {} stride {} offset {} # {}", count, bytes, stride, offset,
-         describeBuffer(plan, rank, buffer));
-  }
+  for (std::uint32_t buffer = 0; buffer < layout.buffers.size(); ++buffer)
+    row(fmt::format("buffer {}", buffer), layout.buffers[buffer],
+        describeBuffer(plan, rank, buffer));
 }
 
 } // namespace

@@ -1,7 +1,6 @@
 #include "compiler/View/Summary.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -73,8 +72,6 @@ std::string meshInWords(const Mesh &mesh) {
              : fmt::format("{} in {} of {}", ranks, amount(mesh.data, "replica"), mesh.pipeline);
 }
 
-std::uint64_t largestDigits(double value) { return value < 10 ? 2 : value < 100 ? 1 : 0; }
-
 /// `microbatches 6 or 8, evaluate`: what may differ from step to step; that any step may be skipped
 /// goes without saying.
 std::string variedText(const Plan &plan) {
@@ -89,18 +86,6 @@ std::string variedText(const Plan &plan) {
 }
 
 } // namespace
-
-std::string bytesInWords(std::uint64_t bytes) {
-  constexpr const char *kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit)
-    value /= 1024;
-  if (unit == 0)
-    return fmt::format("{} B", bytes);
-  const double scale = std::pow(10, static_cast<double>(largestDigits(value)));
-  return fmt::format("{} {}", std::ceil(value * scale) / scale, kUnits[unit]);
-}
 
 std::string planSummary(const Plan &plan, std::span<const std::string_view> proved) {
   const DataSettings &data = plan.data;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/Diagnostics/Amounts.h"
 #include "runtime/Plan/Plan.h"
 
 namespace vime {
@@ -18,8 +19,5 @@ std::string planSummary(const plan::Plan &plan, std::span<const std::string_view
 /// The same as one JSON object, no line end behind it. Of several replicas the leading one and the
 /// next, which stands for all others.
 std::string summaryJson(const plan::Plan &plan, std::span<const std::string_view> proved = {});
-
-/// `512 B`, `1.5 KiB`, `2.25 GiB`: at most three digits that matter, never rounded down.
-std::string bytesInWords(std::uint64_t bytes);
 
 } // namespace vime

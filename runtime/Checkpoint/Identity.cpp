@@ -25,6 +25,7 @@ Identity identityOf(const plan::Plan &plan) {
       {"model.vocab", number(model.vocab)},
       {"model.rope_theta", number(model.ropeTheta)},
       {"model.norm_epsilon", number(model.normEpsilon)},
+      {"model.tied", number(model.tiedHead)},
       {"data.text_hash", plan::toHex(data.textHash)},
       {"data.sequence", number(data.sequence)},
       {"data.samples_of_a_step",

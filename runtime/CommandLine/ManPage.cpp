@@ -19,8 +19,8 @@ std::string upper(std::string text) {
 class PageWriter {
 public:
   std::string write(const CLI::App &app, const ManPageFacts &facts) {
-    text = fmt::format(".TH {} 1 \"\" \"vime {}\" \"User Commands\"\n", upper(app.get_name()),
-                       facts.version);
+    text = fmt::format(".TH {} 1 \"\" \"vime {}\" \"User Commands\"\n",
+                       roffText(upper(app.get_name())), facts.version);
     heading("NAME");
     text += fmt::format("{} \\- {}\n", roffText(app.get_name()), roffText(app.get_description()));
     heading("SYNOPSIS");

@@ -119,6 +119,10 @@ Status Executor::runLoop(std::size_t index) {
       return stops.status();
     ends = *stops;
   }
+  // Behind the loops in it, also when it had no trip left: a run that is resumed at its end.
+  nextLoop = std::max(nextLoop, index + 1);
+  while (nextLoop < state.program.loops.size() && state.program.loops[nextLoop].begin < loop.end)
+    ++nextLoop;
   iteration = around[--depth];
   passTo(loop.end); // also where a resumed run has no step left
   return loop.until == 0 ? Status() : drain("at the end of its steps");

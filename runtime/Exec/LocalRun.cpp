@@ -77,8 +77,9 @@ public:
     threads.reserve(plan.mesh.ranks());
     std::optional<Watchdog> watchdog;
     try {
-      watchdog.emplace(plan, recorders(), transferLimit(plan),
-                       [this](std::uint32_t rank, const Status &status) { stop(rank, status); });
+      watchdog.emplace(
+          plan, recorders(), transferLimit(plan),
+          [this](std::uint32_t rank, const Status &status) { stop(rank, status, /*own=*/true); });
       for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
         threads.emplace_back([this, rank] { runRank(rank); });
     } catch (const std::system_error &error) {

@@ -207,7 +207,8 @@ private:
                  fmt::format("rank {} (process {}) was ended by signal {}, {}", child.rank,
                              child.process, WTERMSIG(status), strsignal(WTERMSIG(status)))));
     else if (child.reports->hasEnded())
-      outcome.record(child.reports->status(), child.reports->failedItself());
+      outcome.record(child.reports->status(), child.reports->failedItself(),
+                     records.of(child.rank).header().failedAt);
     else if (!killed)
       outcome.recordDeath(
           Status(StatusCode::RankFailed,

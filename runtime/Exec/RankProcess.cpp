@@ -68,6 +68,7 @@ RankEnd execute(const RankProcess &self, const plan::RankPlan &mine, RankRun &pr
   reports.connected();
   const Watchdog watchdog(mine.plan, {&recorder}, transferLimit(mine.plan),
                           [&](std::uint32_t, const Status &status) {
+                            recorder.fail(status, /*blamesPeer=*/false);
                             reports.ended(status, /*own=*/true);
                             std::_Exit(status.exitCode()); // the action will not let us go
                           });

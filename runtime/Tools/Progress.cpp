@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "runtime/Plan/PlanFile.h"
 #include "runtime/Tools/StandardStreams.h"
 
 namespace vime {
@@ -16,12 +17,34 @@ constexpr std::chrono::milliseconds kRedraw{50};
 
 } // namespace
 
-Progress::Style Progress::styleFor(std::FILE *stream) {
-  return isatty(fileno(stream)) ? Style::Redrawn : Style::Lines;
+Progress::Style Progress::styleFor(std::string_view word, std::FILE *stream) {
+  if (word == "none")
+    return Style::Silent;
+  if (word == "jsonl")
+    return Style::JsonLines;
+  return word == "auto" && isatty(fileno(stream)) ? Style::Redrawn : Style::Lines;
+}
+
+void Progress::begin(const plan::Plan &plan) {
+  show(stream, startLine(summary, plan::toHex(plan::planId(plan))));
+}
+
+void Progress::saved(std::uint64_t steps) {
+  summary.saved.push_back(steps);
+  if (style == Style::JsonLines)
+    show(stream, saveLine(steps));
+}
+
+void Progress::exported() {
+  summary.exportedTo = exportTo;
+  if (style == Style::JsonLines)
+    show(stream, exportLine(exportTo));
 }
 
 void Progress::stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) {
   const StepSummary &step = summary.add(record, ranks);
+  if (style == Style::JsonLines)
+    return show(stream, stepLine(step));
   warnOf(record);
   if (!isDue(record.step))
     return;
@@ -32,6 +55,8 @@ void Progress::stepFinished(const StepRecord &record, std::span<const plan::Rank
 
 void Progress::evaluated(const EvaluationRecord &record) {
   summary.evaluations.push_back(record);
+  if (style == Style::JsonLines)
+    return show(stream, evaluationLine(record));
   if (style == Style::Silent)
     return;
   close();

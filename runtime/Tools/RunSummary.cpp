@@ -37,8 +37,7 @@ double bubbleOf(std::span<const plan::RankStats> ranks) {
 
 RunSummary::RunSummary(const plan::Plan &plan, std::string transport)
     : name(plan.run.name), transport(std::move(transport)), savedIn(plan.checkpoint.directory),
-      plannedSteps(plan.run.steps),
-      computeSeconds(plan.mesh.ranks()), cores(availableCores()) {
+      plannedSteps(plan.run.steps), computeSeconds(plan.mesh.ranks()), cores(availableCores()) {
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
     const auto &arena = plan::layoutOf(plan, rank)->arena;
     arenaBytes.push_back(std::accumulate(arena.begin(), arena.end(), std::uint64_t(0)));
@@ -87,8 +86,8 @@ std::size_t RunSummary::slowestRank() const {
 }
 
 std::string textOf(const RunSummary &summary) {
-  std::string text = fmt::format("{}: {} steps in {:.1f} s", summary.name, summary.steps.size(),
-                                 summary.seconds());
+  std::string text = fmt::format("{}: {} {} in {:.1f} s", summary.name, summary.steps.size(),
+                                 summary.steps.size() == 1 ? "step" : "steps", summary.seconds());
   if (!summary.steps.empty())
     text += fmt::format(", loss {:.4f} → {:.4f}", summary.steps.front().record.loss,
                         summary.steps.back().record.loss);
@@ -122,23 +121,75 @@ std::string textOf(const RunSummary &summary) {
   return text + "\n";
 }
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json stepJson(const StepSummary &step) {
+  return {{"step", step.record.step},
+          {"loss", step.record.loss},
+          {"gradient_norm", step.record.gradientNorm},
+          {"learning_rate", step.record.learningRate},
+          {"tokens", step.record.tokens},
+          {"microbatches", step.record.microbatches},
+          {"skipped", step.record.skipped != 0},
+          {"seconds", step.seconds},
+          {"bubble", step.bubble}};
+}
+
+Json evaluationJson(const EvaluationRecord &one) {
+  return {{"step", one.step},
+          {"loss", one.loss},
+          {"tokens", one.tokens},
+          {"ends_run", one.ends != 0}};
+}
+
+// A file name need not be UTF-8; JSON must be.
+std::string lineOf(std::string_view event, const Json &facts) {
+  Json json = {{"event", event}};
+  json.update(facts);
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace
+
+std::string startLine(const RunSummary &summary, std::string_view planId) {
+  return lineOf("start", {{"name", summary.name},
+                          {"plan", planId},
+                          {"ranks", summary.arenaBytes.size()},
+                          {"steps", summary.plannedSteps},
+                          {"transport", summary.transport},
+                          {"arena_bytes", summary.arenaBytes}});
+}
+
+std::string stepLine(const StepSummary &step) { return lineOf("step", stepJson(step)); }
+
+std::string evaluationLine(const EvaluationRecord &record) {
+  return lineOf("evaluation", evaluationJson(record));
+}
+
+std::string saveLine(std::uint64_t steps) { return lineOf("save", {{"steps", steps}}); }
+
+std::string exportLine(const std::string &directory) {
+  return lineOf("export", {{"directory", directory}});
+}
+
 std::string jsonOf(const RunSummary &summary) {
-  using nlohmann::ordered_json;
-  ordered_json json = {{"name", summary.name},
-                       {"transport", summary.transport},
-                       {"steps", summary.steps.size()},
-                       {"planned_steps", summary.plannedSteps},
-                       {"skipped_steps", summary.skippedSteps()},
-                       {"seconds", summary.seconds()},
-                       {"tokens_per_second", summary.tokensPerSecond()},
-                       {"bubble", summary.bubble()},
-                       {"cores", summary.cores},
-                       {"slowest_rank", summary.slowestRank()},
-                       {"saved", summary.saved},
-                       {"exported_to", nullptr},
-                       {"ranks", ordered_json::array()},
-                       {"evaluations", ordered_json::array()},
-                       {"history", ordered_json::array()}};
+  Json json = {{"name", summary.name},
+               {"transport", summary.transport},
+               {"steps", summary.steps.size()},
+               {"planned_steps", summary.plannedSteps},
+               {"skipped_steps", summary.skippedSteps()},
+               {"seconds", summary.seconds()},
+               {"tokens_per_second", summary.tokensPerSecond()},
+               {"bubble", summary.bubble()},
+               {"cores", summary.cores},
+               {"slowest_rank", summary.slowestRank()},
+               {"saved", summary.saved},
+               {"exported_to", nullptr},
+               {"ranks", Json::array()},
+               {"evaluations", Json::array()},
+               {"history", Json::array()}};
   if (!summary.exportedTo.empty())
     json["exported_to"] = summary.exportedTo;
   for (std::size_t rank = 0; rank < summary.arenaBytes.size(); ++rank)
@@ -146,20 +197,9 @@ std::string jsonOf(const RunSummary &summary) {
                              {"arena_bytes", summary.arenaBytes[rank]},
                              {"compute_seconds", summary.computeSeconds[rank]}});
   for (const StepSummary &step : summary.steps)
-    json["history"].push_back({{"step", step.record.step},
-                               {"loss", step.record.loss},
-                               {"gradient_norm", step.record.gradientNorm},
-                               {"learning_rate", step.record.learningRate},
-                               {"tokens", step.record.tokens},
-                               {"microbatches", step.record.microbatches},
-                               {"skipped", step.record.skipped != 0},
-                               {"seconds", step.seconds},
-                               {"bubble", step.bubble}});
+    json["history"].push_back(stepJson(step));
   for (const EvaluationRecord &one : summary.evaluations)
-    json["evaluations"].push_back({{"step", one.step},
-                                   {"loss", one.loss},
-                                   {"tokens", one.tokens},
-                                   {"ends_run", one.ends != 0}});
+    json["evaluations"].push_back(evaluationJson(one));
   return json.dump(2) + "\n";
 }
 

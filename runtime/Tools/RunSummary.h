@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/Exec/RunObserver.h"
@@ -50,5 +51,13 @@ struct RunSummary {
 
 std::string textOf(const RunSummary &summary);
 std::string jsonOf(const RunSummary &summary);
+
+/// The same while it goes on, a JSON object a line each: `{"event": "start", …}`, `step`,
+/// `save` and `export`. A step says what it says in `jsonOf`, too.
+std::string startLine(const RunSummary &summary, std::string_view planId);
+std::string stepLine(const StepSummary &step);
+std::string evaluationLine(const EvaluationRecord &record);
+std::string saveLine(std::uint64_t steps);
+std::string exportLine(const std::string &directory);
 
 } // namespace vime

@@ -1,4 +1,5 @@
 // vime-exec: runs a plan on this machine, all ranks of it.
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "runtime/CommandLine/Arguments.h"
+#include "runtime/CommandLine/Completion.h"
+#include "runtime/CommandLine/ManPage.h"
+#include "runtime/CommandLine/UsageError.h"
 #include "runtime/Exec/CheckRun.h"
 #include "runtime/Exec/CheckpointCheck.h"
 #include "runtime/Exec/InterruptSignals.h"
@@ -23,26 +28,31 @@
 namespace vime {
 namespace {
 
-constexpr const char *kExamples = R"(Examples:
+constexpr const char *kExamples = R"(
+examples:
   vime-exec plan.bin                                ranks are threads of this process
   vime-exec plan.bin --transport gloo               one process per rank
   vime-exec plan.bin --base examples/text-1f1b      where the job's relative paths start
   vime-exec plan.bin --json > run.json              losses and times of every step
+  vime-exec plan.bin --progress jsonl 2> log.jsonl  the same while it goes on, a JSON object a line
   vime-exec plan.bin --resume                       goes on from the newest checkpoint
   vime-exec plan.bin --check                        could this machine run it?
 
-Exit codes: 0 ok, 1 input invalid, 2 usage, 3 file, 4 plan not acceptable here, 5 a rank failed,
-6 a rank waited too long for a peer, 70 internal error, 130 interrupted.)";
+exit codes: 0 ok, 1 input invalid, 2 usage, 3 file, 4 plan not acceptable here, 5 a rank failed,
+6 a rank waited too long for a peer, 70 internal error, 130 interrupted
+)";
 
 struct Arguments {
   std::string plan;
   std::string transport = "local";
   std::string base = ".";
   std::string isa = "auto";
+  std::string progress = "auto";
+  std::string completion;
   std::string records;
   std::string resume; // what stands behind `--resume=`, or kNewest
   bool resumeIfAny = false;
-  bool json = false, quiet = false, check = false;
+  bool json = false, quiet = false, check = false, man = false;
 };
 
 /// `rendezvous`: queues as the plan has them; `:merged`: one a rank; `:SEED`: shared at random.
@@ -65,59 +75,12 @@ std::optional<QueueMerging> parseRendezvous(const std::string &transport) {
 std::string isTransport(const std::string &name) {
   if (name == "local" || name == "gloo" || parseRendezvous(name))
     return "";
-  return fmt::format("`{}` is not a transport, expected local, gloo or rendezvous[:merged|:SEED]",
+  return fmt::format("cannot be `{}`\n`local`, `gloo`, `rendezvous`, `rendezvous:merged` or "
+                     "`rendezvous:SEED`",
                      name);
 }
 
 constexpr const char *kNewest = "newest";
-
-/// An exit code when there is nothing to run.
-std::optional<int> parse(int count, char **values, Arguments &arguments) {
-  CLI::App app("Runs a compiled plan: starts all its ranks on this machine and trains.",
-               "vime-exec");
-  app.footer(kExamples);
-  app.add_option("plan", arguments.plan, "plan to run, written by `vimec`")
-      ->required()
-      ->type_name("plan.bin");
-  CLI::Option *transport = app.add_option("--transport", arguments.transport,
-                                          "how ranks exchange messages: `local`, `gloo`, or, for "
-                                          "tests of plans, `rendezvous[:merged|:SEED]`")
-                               ->check(isTransport)
-                               ->type_name("NAME")
-                               ->capture_default_str();
-  app.add_option("--base", arguments.base, "folder that the job's relative paths refer to")
-      ->type_name("DIR")
-      ->capture_default_str();
-  app.add_option("--isa", arguments.isa,
-                 "instructions of the kernels: `auto`, `avx2` or `avx512`; the bits are the same")
-      ->check(CLI::IsMember({"auto", "avx2", "avx512"}))
-      ->type_name("NAME")
-      ->capture_default_str();
-  CLI::Option *resume =
-      app.add_flag("--resume{newest}", arguments.resume,
-                   "go on from the newest whole checkpoint of the plan's `checkpoint.dir`; or "
-                   "`--resume=PATH`: of another directory, or from that one checkpoint")
-          ->type_name("[PATH]");
-  app.add_flag("--resume-if-any", arguments.resumeIfAny,
-               "the same, but begin from the first step when there is no checkpoint")
-      ->excludes(resume);
-  CLI::Option *json = app.add_flag("--json", arguments.json,
-                                   "print the summary, or the error, as JSON to standard output");
-  app.add_flag("--quiet", arguments.quiet, "show no progress");
-  app.add_option("--records", arguments.records,
-                 "folder for the ranks' flight records, which stay there; without it they are "
-                 "temporary and stay after a failure only")
-      ->type_name("DIR");
-  app.add_flag("--check", arguments.check, "only check whether the plan can run here")
-      ->excludes(json)
-      ->excludes(transport);
-  try {
-    app.parse(count, values);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : Status(StatusCode::Usage, "").exitCode();
-  }
-  return std::nullopt;
-}
 
 /// `error: …`, and what follows in the message as notes of it. With `--json` an object too.
 int fail(const Status &status, const Arguments &arguments) {
@@ -139,6 +102,89 @@ int fail(const Status &status, const Arguments &arguments) {
 int finish(const std::string &text, const Arguments &arguments) {
   const Status status = writeResult(text);
   return status.ok() ? 0 : fail(status, arguments);
+}
+
+void addOptions(CLI::App &app, Arguments &arguments) {
+  app.add_option("plan", arguments.plan, "plan to run, written by `vimec`")->type_name("PLAN.bin");
+  CLI::Option *transport =
+      app.add_option("--transport", arguments.transport,
+                     "how ranks exchange messages (default: local); rendezvous[:merged|:SEED] is "
+                     "the strict one of tests")
+          ->check(isTransport)
+          ->type_name("local|gloo|rendezvous");
+  app.add_option("--base", arguments.base,
+                 "folder that the job's relative paths refer to (default: this one)")
+      ->type_name("DIR");
+  takesWord(app.add_option("--isa", arguments.isa,
+                           "instructions of the kernels (default: auto); the bits are the same"),
+            {"auto", "avx2", "avx512"});
+  CLI::Option *resume =
+      app.add_flag("--resume{newest}", arguments.resume,
+                   "go on from the newest whole checkpoint of the plan's `checkpoint.dir`; or "
+                   "`--resume=PATH`: of another directory, or from that one checkpoint")
+          ->type_name("[PATH]");
+  app.add_flag("--resume-if-any", arguments.resumeIfAny,
+               "the same, but begin from the first step when there is no checkpoint")
+      ->excludes(resume);
+  app.add_option("--records", arguments.records,
+                 "folder for the ranks' flight records, which stay there; without it they are "
+                 "temporary and stay after a failure only")
+      ->type_name("DIR");
+  CLI::Option *json = app.add_flag("--json", arguments.json,
+                                   "print the summary, or the error, as JSON to standard output");
+  CLI::Option *progress =
+      takesWord(app.add_option("--progress", arguments.progress,
+                               "what standard error shows of a run: plain lines, jsonl: every step "
+                               "as a JSON object, none; auto (default): plain, or one line that is "
+                               "redrawn on a terminal"),
+                {Progress::kWords.begin(), Progress::kWords.end()});
+  CLI::Option *quiet =
+      app.add_flag("--quiet", arguments.quiet, "show neither progress nor a summary");
+  app.add_flag("--check", arguments.check, "only check whether the plan can run here")
+      ->excludes(json)
+      ->excludes(transport)
+      ->excludes(progress);
+  quiet->excludes(progress);
+  takesWord(app.add_option("--completion", arguments.completion,
+                           "print what a shell needs to complete vime-exec"),
+            completionShells());
+  app.add_flag("--man", arguments.man, "print the manual page of vime-exec");
+  for (CLI::Option *option : app.get_options())
+    if (option->get_items_expected_max() == 0 && option != resume)
+      option->disable_flag_override();
+}
+
+/// What is asked of the tool itself; an exit code if it was.
+std::optional<int> describe(const CLI::App &app, const Arguments &arguments) {
+  if (arguments.man)
+    return finish(manPage(app, {VIME_VERSION, {"vimec(1)"}}), arguments);
+  if (!arguments.completion.empty())
+    return finish(completionScript(app, arguments.completion, {}), arguments);
+  if (arguments.plan.empty())
+    return fail(Status(StatusCode::Usage, "no plan given\nhelp: run `vime-exec --help`"),
+                arguments);
+  return std::nullopt;
+}
+
+/// An exit code when there is nothing to run.
+std::optional<int> parse(int count, char **values, Arguments &arguments) {
+  CLI::App app("run a compiled plan: start all its ranks on this machine and train", "vime-exec");
+  app.footer(kExamples);
+  app.set_help_flag("-h,--help", "print this help");
+  app.set_version_flag("--version", "vime-exec " VIME_VERSION, "print the version");
+  addOptions(app, arguments);
+  try {
+    app.parse(count, values);
+  } catch (const CLI::Success &asked) {
+    return app.exit(asked);
+  } catch (const CLI::ParseError &error) {
+    arguments.json = std::any_of(values, values + count, [](const char *value) {
+      return std::string_view(value) == "--json";
+    });
+    const UsageError problem = usageError(app, error);
+    return fail(Status(StatusCode::Usage, problem.message + "\nhelp: " + problem.help), arguments);
+  }
+  return describe(app, arguments);
 }
 
 ResumeWish wishOf(const Arguments &arguments) {
@@ -180,26 +226,29 @@ int check(const plan::Plan &plan, const Arguments &arguments) {
     return fail(status, arguments);
   if (arguments.quiet)
     return 0;
-  return finish(fmt::format("`{}` can run here: {} ranks, {} steps\n", arguments.plan,
-                            plan.mesh.ranks(), plan.run.steps),
+  const auto counted = [](std::uint64_t count, const char *thing) {
+    return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+  };
+  return finish(fmt::format("`{}` can run here: {}, {}\n", arguments.plan,
+                            counted(plan.mesh.ranks(), "rank"), counted(plan.run.steps, "step")),
                 arguments);
 }
 
 int run(const plan::Plan &plan, const Arguments &arguments, char **values) {
   const InterruptSignals signals;
-  RunOptions options{
-      .base = arguments.base,
-      .isa = parseIsa(arguments.isa),
-      .interrupts = signals.descriptor(),
-      .rendezvous = parseRendezvous(arguments.transport),
-      .plan = arguments.plan,
-      .records = arguments.records,
-      .abandon = [&](const Status &status) { std::_Exit(fail(status, arguments)); },
-      .resume = wishOf(arguments)};
+  RunOptions options{.base = arguments.base,
+                     .isa = parseIsa(arguments.isa),
+                     .interrupts = signals.descriptor(),
+                     .rendezvous = parseRendezvous(arguments.transport),
+                     .plan = arguments.plan,
+                     .records = arguments.records,
+                     .abandon = [&](const Status &status) { std::_Exit(fail(status, arguments)); },
+                     .resume = wishOf(arguments)};
   if (Status status = choose(plan, arguments, options.resume); !status.ok())
     return fail(status, arguments);
   Progress progress(plan, arguments.transport, pathFrom(arguments.base, plan.run.exportTo),
-                    arguments.quiet ? Progress::Style::Silent : Progress::styleFor(stderr), stderr);
+                    Progress::styleFor(arguments.quiet ? "none" : arguments.progress, stderr),
+                    stderr);
   const Status status = arguments.transport == "gloo"
                             ? runProcesses(plan, values, options, progress)
                             : runLocal(plan, plan::planId(plan), options, progress);
@@ -216,10 +265,9 @@ int mainOf(int count, char **values) {
   if (const std::optional<int> code = parse(count, values, arguments))
     return *code;
   if (const std::optional<RankProcess> self = rankOfThisProcess())
-    return runRankProcess(*self, arguments.plan,
-                          {.base = arguments.base,
-                           .isa = parseIsa(arguments.isa),
-                           .resume = wishOf(arguments)});
+    return runRankProcess(
+        *self, arguments.plan,
+        {.base = arguments.base, .isa = parseIsa(arguments.isa), .resume = wishOf(arguments)});
   if (startedElsewhere())
     return fail(
         Status(StatusCode::Usage,
@@ -242,7 +290,7 @@ int main(int count, char **values) {
   try {
     return vime::mainOf(count, values);
   } catch (const std::exception &error) { // of the standard library: memory, threads
-    std::fprintf(stderr, "internal error: %s\n", error.what());
+    std::fprintf(stderr, "error: internal error: %s\n", error.what());
     return vime::Status(vime::StatusCode::Internal, "").exitCode();
   }
 }

@@ -39,7 +39,7 @@ public:
 
   Diagnosis run() {
     if (findKilled() || findFailed() || findStoppedTogether() || findVanished() || findSilent() ||
-        followWaits() || findLostPeer())
+        findLostPeer() || followWaits())
       tellDetails();
     return std::move(result);
   }
@@ -173,14 +173,21 @@ private:
         fmt::format("it did not go on for {:.1f} s", seconds(std::max<std::int64_t>(still, 0))));
   }
 
+  /// A connection broke, and nobody had yet waited too long.
   bool findLostPeer() {
     const FlightRecord *first = earliest(
         [](const FlightRecord &record) {
           return record.header.state == State::Failed &&
                  record.header.failureCode != static_cast<std::uint32_t>(StatusCode::Interrupted);
         },
-        failed);
-    return first && conclude(Cause::LostPeer, first->header.rank, firstLineOf(first->header));
+        [](const FlightRecord &record) {
+          const bool waited =
+              record.header.failureCode == static_cast<std::uint32_t>(StatusCode::Hang);
+          return failed(record) - (waited ? kBreakingTime : 0);
+        });
+    return first &&
+           first->header.failureCode == static_cast<std::uint32_t>(StatusCode::RankFailed) &&
+           conclude(Cause::LostPeer, first->header.rank, firstLineOf(first->header));
   }
 
   void tellDetails() {

@@ -80,6 +80,10 @@ struct Header {
   std::array<char, 1024> plan{};    // absolute path
   std::array<char, 2048> failure{}; // message
 };
+/// A wait that comes to its limit may break its rank's connections before it returns: peers that
+/// lose them can be this much earlier (nanoseconds) and are consequences all the same.
+constexpr std::int64_t kBreakingTime = 200'000'000;
+
 constexpr std::size_t kHeaderBytes = 4096;
 // Programs other than ours watch a rank by these.
 static_assert(offsetof(Header, process) == 48 && offsetof(Header, begun) == 128);

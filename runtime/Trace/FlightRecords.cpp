@@ -52,9 +52,9 @@ StatusOr<FlightRecords> FlightRecords::open(const plan::Plan &plan, const Run &r
   FlightRecords records;
   const std::uint32_t ranks = plan.mesh.ranks();
   if (Status status = records.make(ranks, run); !status.ok()) {
+    records.removeFiles();
     if (!run.folder.empty())
       return status;
-    records.removeFiles();
     records.recorders.clear();
     records.path.clear();
     records.shortcoming = status.message();

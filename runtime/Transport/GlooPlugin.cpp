@@ -16,7 +16,9 @@ std::vector<std::filesystem::path> candidates() {
   std::error_code error;
   const std::filesystem::path folder =
       std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  return {folder / kLibrary, folder.parent_path() / "lib" / kLibrary};
+  // Of a build folder, and of an installation.
+  return {folder / kLibrary, folder.parent_path() / "lib" / kLibrary,
+          folder.parent_path() / "lib" / "vime" / kLibrary};
 }
 
 StatusOr<GlooEntry> open() {

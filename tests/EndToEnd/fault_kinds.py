@@ -9,6 +9,7 @@ import os
 import resource
 import signal
 import socket
+import subprocess
 
 FAIL, HANG, FILE, UNACCEPTABLE, INTERRUPTED = 5, 6, 3, 4, 130
 
@@ -73,31 +74,64 @@ def interrupt(run):
     os.kill(run.launcher, run.random.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)))
 
 
+def change_text(run):
+    with open(run.folder / "corpus.txt", "r+b") as file:
+        file.truncate(run.random.randrange(1 << 13))
+
+
 def nothing(run):
     """The fault was prepared before the start."""
 
 
+def mount_small_disk(run, name, kibibytes):
+    (run.folder / name).mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kibibytes}k", "vime-faults", run.folder / name], check=True)
+    run.mounted = run.folder / name
+
+
+def little_room_to_export(run):
+    mount_small_disk(run, "out", run.random.randrange(4, 32, 4))
+
+
+def no_room_for_records(run):
+    mount_small_disk(run, "records", 4 * run.random.randrange(1, 12))
+
+
 class Kind:
     def __init__(self, inject, codes, transports=("gloo",), *, hangs=False, causes=(), job="sleep", preload=None,
-                 named=True, at_start=False):
+                 named=True, at_start=False, prepare=None, culprit="hit"):
         self.inject, self.codes, self.transports = inject, codes, transports
         self.hangs = hangs        # ends by a deadline
         self.causes = causes      # what `vimec explain` may conclude; the rank must be the one that was hit
         self.job = job
         self.preload = preload    # `throw` or `stick`
         self.named = named        # the message names rank and action
-        self.at_start = at_start
+        self.at_start = at_start  # no rank need have begun
+        self.prepare = prepare    # before the run
+        self.culprit = culprit    # the rank to be blamed; None: any
 
 
 KINDS = {
     "killed":       Kind(kill, (FAIL,), causes=("killed",)),
     "stopped":      Kind(stop, (HANG,), hangs=True, causes=("silent", "stuck")),
-    "socket":       Kind(close_socket, (FAIL,)),
+    "socket":       Kind(close_socket, (FAIL,), causes=("lost peer",)),
     "swallowed":    Kind(swallow, (HANG,), hangs=True, causes=("transfer",)),
     "exception":    Kind(nothing, (FAIL,), ("gloo", "local"), preload="throw", causes=("failed",)),
     "stuck":        Kind(nothing, (HANG,), ("gloo", "local"), hangs=True, preload="stick", causes=("stuck", "failed")),
-    "disk":         Kind(fill_disk, (FILE,), ("gloo", "local"), job="export", causes=("failed",)),
+    "disk":         Kind(fill_disk, (FILE,), ("gloo", "local"), job="export", causes=("failed",), culprit=None),
+    "full disk":    Kind(nothing, (FILE,), ("gloo", "local"), job="export", causes=("failed",), at_start=True,
+                         prepare=little_room_to_export, culprit=None),
+    "no records":   Kind(nothing, (FILE,), ("gloo", "local"), named=False, at_start=True, prepare=no_room_for_records),
+    "text":         Kind(change_text, (FILE,), ("gloo", "local"), causes=("failed",), culprit=0),  # it reads for all
     "other plan":   Kind(nothing, (UNACCEPTABLE,), job="swap", named=False, at_start=True),
     "interrupted":  Kind(interrupt, (INTERRUPTED,), ("gloo", "local"), named=False),
     "launcher":     Kind(kill_launcher, (-signal.SIGKILL,), ("gloo", "local"), named=False),
 }
+
+# Kinds that need a right of the machine, and how to see that it is there.
+NEEDS_MOUNT = ("full disk", "no records")
+
+
+def can_mount():
+    """Whether this user may mount a small disk."""
+    return subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode == 0 and os.geteuid() == 0

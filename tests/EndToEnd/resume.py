@@ -19,8 +19,9 @@ import vime
 STEPS, EVERY = 12, 4
 
 
-def job(schedule="1f1b", ranks=4, *, chunks=None, steps=STEPS, keep=None, seed=7, export="model"):
-    text = vime.job(schedule, ranks, chunks=chunks, steps=steps, export=export).replace("seed: 7", f"seed: {seed}")
+def job(schedule="1f1b", ranks=4, *, replicas=1, chunks=None, steps=STEPS, keep=None, seed=7, model=vime.TINY):
+    text = vime.job(schedule, ranks, replicas=replicas, chunks=chunks, steps=steps, export="model", model=model)
+    text = text.replace("seed: 7", f"seed: {seed}")
     keeps = f", keep: {keep}" if keep else ""
     return text + f"checkpoint: {{dir: run.ckpt, every: {EVERY} steps{keeps}}}\n"
 
@@ -87,6 +88,31 @@ class Resume:
         for schedule, ranks, chunks in others:
             plan = self.tools.compile(job(schedule, ranks, chunks=chunks), f"{schedule}-{ranks}")
             self.same_from(4, plan, what=f"resumed on {ranks} ranks in order {schedule}")
+
+    def replicas(self):
+        """Two replicas: their own bits again; from one replica to two, the sums of gradients in another order."""
+        plan = self.tools.compile(job(ranks=2, replicas=2), "replicas")
+        self.clear()
+        whole = history(self.tools.train(plan))
+        expected = self.parameters()
+        self.check("the leading replica's shards", len(list(self.checkpoints.glob("step-000008/*.safetensors"))), 2)
+        shutil.rmtree(self.checkpoints / "step-000012")
+        self.check("losses of replicas resumed", history(self.tools.train(plan, "--resume")), whole[8:])
+        self.check("their parameters", self.parameters() == expected, True)
+        self.only(8)
+        for (step, loss, _), (_, reference, _) in zip(history(self.tools.train(plan, "--resume")), self.history[8:]):
+            self.check(f"step {step} on two replicas within 1e-6", abs(loss - reference) <= 1e-6 * abs(reference), True)
+
+    def tied(self):
+        """A head that computes with a copy of the embedding has it from the first step on."""
+        model = vime.TINY.replace("family: llama", "family: llama, tied: true")
+        plan = self.tools.compile(job(ranks=2, model=model), "tied")
+        self.clear()
+        whole = history(self.tools.train(plan))
+        expected = self.parameters()
+        shutil.rmtree(self.checkpoints / "step-000012")
+        self.check("losses of a tied model resumed", history(self.tools.train(plan, "--resume")), whole[8:])
+        self.check("its parameters", self.parameters() == expected, True)
 
     def longer(self):
         """A run that has come to its end goes on when it is given more steps."""
@@ -183,6 +209,8 @@ def main():
         resume = Resume(binaries, folder)
         resume.reference()
         resume.bits(["gloo"] if everything else [])
+        resume.replicas()
+        resume.tied()
         resume.keep()
         resume.longer()
         resume.refusals()

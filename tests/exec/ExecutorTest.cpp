@@ -4,6 +4,8 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <new>
+#include <stdexcept>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -162,6 +164,44 @@ TEST(Executor, ARoutineThatFailsStopsAllRanksAndIsNamed) {
               HasSubstr("(backward, stage 1, microbatch 2), iteration 2: the disk is full"));
   for (const std::uint32_t rank : {0u, 2u, 3u})
     EXPECT_EQ(statuses[rank].code(), StatusCode::Interrupted) << statuses[rank].message();
+}
+
+Status throwOnRankOne(RankState &state, const Instruction &) {
+  if (state.rank == 1 && --countdown == 0)
+    throw std::runtime_error("no such kernel");
+  return Status();
+}
+
+TEST(Executor, AnExceptionIsAFailureOfItsAction) {
+  ChainRun chain{chainPlan({.ranks = 3, .microbatches = 4, .steps = 1000}), nullRoutines()};
+  chain.routines[plan::code(Opcode::Backward)] = throwOnRankOne;
+  countdown = 4 * 2 + 3; // microbatch 2 of the third step
+  const std::vector<Status> statuses = chain.run();
+  EXPECT_EQ(statuses[1].code(), StatusCode::RankFailed);
+  EXPECT_THAT(statuses[1].message(), HasSubstr("(backward, stage 1, microbatch 2), iteration 2: an "
+                                               "exception: no such kernel"));
+  for (const std::uint32_t rank : {0u, 2u})
+    EXPECT_EQ(statuses[rank].code(), StatusCode::Interrupted) << statuses[rank].message();
+}
+
+Status throwMemory(RankState &, const Instruction &) { throw std::bad_alloc(); }
+Status throwNumber(RankState &, const Instruction &) { throw 7; }
+
+TEST(Executor, WhateverIsThrownIsCaughtOnAWorkersThreadToo) {
+  for (const auto &[routine, words] :
+       {std::pair<Routine, const char *>(throwMemory, "no memory is left"),
+        std::pair<Routine, const char *>(throwNumber, "an exception that says nothing")}) {
+    ChainRun chain{chainPlan({.ranks = 1}), nullRoutines()};
+    plan::Program &program = chain.plan.programs[0];
+    program.lanes.push_back({.kind = plan::LaneKind::Io});
+    for (plan::Action &action : program.actions)
+      if (action.opcode == plan::code(Opcode::Clip))
+        action.lane = static_cast<std::uint8_t>(program.lanes.size() - 1);
+    chain.routines[plan::code(Opcode::Clip)] = routine;
+    const Status status = chain.run()[0];
+    EXPECT_EQ(status.code(), StatusCode::RankFailed);
+    EXPECT_THAT(status.message(), HasSubstr(std::string("(clip), iteration 0: ") + words));
+  }
 }
 
 std::atomic<bool> released;

@@ -78,6 +78,27 @@ TEST(RunOutcome, TheFirstOwnFailureIsTheCauseWhateverCameBefore) {
   EXPECT_TRUE(outcome.isCertain());
 }
 
+TEST(RunOutcome, OfALostPeerAndAMissedOneTheFirstIsTheCause) {
+  const Status lost(StatusCode::RankFailed, "lost rank 1"),
+      late(StatusCode::Hang, "rank 1 is late");
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  RunOutcome outcome;
+  outcome.record(lost, false, 10 * kSecond);
+  EXPECT_FALSE(outcome.isCertain());
+  outcome.record(late, false, 11 * kSecond);
+  EXPECT_EQ(outcome.status().message(), "lost rank 1");
+  // A wait that ends breaks connections, which others may notice a little before.
+  outcome.record(late, false, 10 * kSecond + 1);
+  EXPECT_EQ(outcome.status().message(), "rank 1 is late");
+  RunOutcome other;
+  other.record(late);
+  EXPECT_TRUE(other.isCertain());
+  other.record(lost);
+  EXPECT_EQ(other.status().message(), "rank 1 is late");
+  other.record(lost, /*own=*/true); // an exception has this code too
+  EXPECT_EQ(other.status().message(), "lost rank 1");
+}
+
 TEST(RunOutcome, AKilledRankComesFirst) {
   RunOutcome outcome;
   outcome.record(kOwn);

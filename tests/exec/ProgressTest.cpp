@@ -70,5 +70,25 @@ step  1/30  held-out loss 1.5000, which ends the run
             std::string::npos);
 }
 
+TEST(Progress, JsonLinesSayEveryStep) {
+  const std::string text =
+      shownOf({1.5, std::numeric_limits<double>::quiet_NaN()}, Progress::Style::JsonLines);
+  EXPECT_EQ(linesIn(text), 3u);
+  EXPECT_NE(text.find(R"({"event":"start","name":"small","plan":")"), text.npos) << text;
+  EXPECT_NE(text.find(R"("ranks":2,"steps":2,"transport":"local","arena_bytes":[)"), text.npos)
+      << text;
+  EXPECT_NE(text.find(R"({"event":"step","step":0,"loss":1.5,)"), text.npos) << text;
+  EXPECT_NE(text.find(R"({"event":"step","step":1,"loss":null,)"), text.npos) << text;
+}
+
+TEST(Progress, WordsOfTheOption) {
+  std::FILE *const file = std::tmpfile();
+  EXPECT_EQ(Progress::styleFor("auto", file), Progress::Style::Lines);
+  EXPECT_EQ(Progress::styleFor("plain", file), Progress::Style::Lines);
+  EXPECT_EQ(Progress::styleFor("jsonl", file), Progress::Style::JsonLines);
+  EXPECT_EQ(Progress::styleFor("none", file), Progress::Style::Silent);
+  std::fclose(file);
+}
+
 } // namespace
 } // namespace vime

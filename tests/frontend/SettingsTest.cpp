@@ -87,6 +87,10 @@ TEST(Settings, Form) {
   EXPECT_TRUE(isSetting("run.steps=4"));
   EXPECT_TRUE(isSetting("name=a=b"));
   EXPECT_TRUE(isSetting("run.export="));
+  std::string deep = "a";
+  for (int level = 0; level < 100000; ++level)
+    deep += ".a";
+  EXPECT_FALSE(isSetting(deep + "=1"));
   for (const char *text : {"", "=", "=4", "run.steps", ".a=4", "a.=4", "a..b=4", "a b=4"})
     EXPECT_FALSE(isSetting(text)) << text;
 }

@@ -110,5 +110,26 @@ TEST(Placement, VeeTurnsAtTheLastRankAndAtTheFirst) {
             (Placement{0, 1, 2, 3, 3, 2, 1, 0, 0, 1, 2, 3}));
 }
 
+std::string moved(const Schedule &order, const Placement &placement) {
+  const auto result = movedTo(order, placement);
+  const auto *why = std::get_if<std::string>(&result);
+  return why ? *why : toGrid(std::get<Schedule>(result));
+}
+
+TEST(Placement, RanksOfAnOrderCanBeRenamed) {
+  const Schedule order = oneFOneB({.ranks = 3, .microbatches = 1});
+  EXPECT_EQ(moved(order, {2, 0, 1}), "1F0 1B0\n2F0 2B0\n0F0 0B0\n");
+  EXPECT_EQ(moved(order, order.placement), toGrid(order));
+}
+
+TEST(Placement, StagesOfARankStayTogetherAndApartFromOthers) {
+  const Schedule order = interleaved({.ranks = 2, .microbatches = 2, .chunks = 2});
+  EXPECT_EQ(moved(order, {0, 1, 1, 0}),
+            "stages 0 and 2 share a rank in this schedule, not in the placement");
+  EXPECT_EQ(moved(order, {1, 1, 1, 1}),
+            "stages 0 and 1 share a rank in the placement, not in this schedule");
+  EXPECT_EQ(moved(order, {0, 2, 0, 2}), "stage 1 cannot be on rank 2: there are 2 ranks");
+}
+
 } // namespace
 } // namespace vime

@@ -136,6 +136,15 @@ TEST_F(DiagnosisTest, AMessageThatWasSentAndDoesNotComeIsBlamedItself) {
   expect(Cause::Transfer, 2, "transfer 4 of channel `rank 1 → rank 2, forward` did not come to it");
 }
 
+TEST_F(DiagnosisTest, ABrokenConnectionComesBeforeTheWaitsThatItCaused) {
+  waits(3, Flow::Forward);
+  fails(2, StatusCode::RankFailed, true, 10 * kSecond);
+  fails(3, StatusCode::Hang, true, 11 * kSecond);
+  fails(0, StatusCode::Interrupted, true, 11 * kSecond);
+  fails(1, StatusCode::Interrupted, true, 11 * kSecond);
+  expect(Cause::LostPeer, 2, "rank 2 was first: the disk is full");
+}
+
 TEST_F(DiagnosisTest, AGroupWaitsForWhoHasNotCome) {
   for (const std::uint32_t rank : {0u, 1u, 3u}) {
     const plan::Program &program = *plan::programOf(plan, rank);

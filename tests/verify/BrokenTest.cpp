@@ -602,6 +602,16 @@ TEST(M1, ABufferOutsideOfTheArena) {
 TEST(M1, MoreThanTheLimit) {
   EXPECT_EQ(broken([](Draft &draft) { draft.plan.limits.memoryBytes = 2200; }),
             R"(error[M0104]: rank 0 needs 2432 bytes, the limit is 2200
+  = note: device: 2.38 KiB, most alive at action 11, backward, stage 0, microbatch 0
+  = note: 512 B: output of stage 0, 0 of 2 slots alive
+  = note: 512 B: output_gradient of stage 0, 1 of 2 slots alive
+  = note: 128 B: all_stats, 0 of 1 slots alive
+  = note: 128 B: moments of stage 0, 1 of 1 slots alive
+  = note: 128 B: stash of stage 0, 2 of 2 slots alive
+  = note: 96 B: tokens, 2 of 2 slots alive
+  = note: 96 B: labels, 0 of 2 slots alive
+  = note: 72 B: segments, 2 of 2 slots alive
+  = note: and 9 smaller parts
 )");
 }
 

@@ -1,0 +1,102 @@
+#include "compiler/View/Memory.h"
+
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "compiler/Diagnostics/Amounts.h"
+#include "compiler/Verify/LiveSet.h"
+#include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Names.h"
+
+namespace vime {
+namespace {
+
+using namespace plan;
+using verify::MemoryPart;
+using verify::TierMemory;
+
+/// Ranks that share program and layout, the first of them in front; ascending by it.
+std::vector<std::vector<const verify::RankView *>> alikeRanks(const verify::ActionTable &table) {
+  std::vector<std::vector<const verify::RankView *>> lists;
+  std::map<std::pair<const Program *, const Layout *>, std::size_t> places;
+  for (const verify::RankView &rank : table.ranks()) {
+    const auto [place, isNew] = places.emplace(std::pair(rank.program, rank.layout), lists.size());
+    if (isNew)
+      lists.emplace_back();
+    lists[place->second].push_back(&rank);
+  }
+  return lists;
+}
+
+void appendTier(const Plan &plan, std::uint32_t rank, const TierMemory &memory, std::string &text) {
+  text += fmt::format("  {}: {}", nameOf(memory.tier), bytesInWords(memory.arena));
+  if (memory.action != verify::kNone)
+    text += fmt::format(", most alive at action {}: {}, {}", memory.action,
+                        describe(plan, rank, memory.action), bytesInWords(memory.peak));
+  text += fmt::format("\n    {:>10}  {:>10}  {:>7}  {}\n", "bytes", "alive", "slots", "part");
+  for (const MemoryPart &part : memory.parts)
+    text += fmt::format(
+        "    {:>10}  {:>10}  {:>7}  {}\n", bytesInWords(part.bytes), bytesInWords(part.aliveBytes),
+        fmt::format("{}/{}", part.aliveSlots, layoutOf(plan, rank)->buffers[part.buffer].count),
+        describeBuffer(plan, rank, part.buffer));
+}
+
+nlohmann::ordered_json jsonOf(const Plan &plan, std::uint32_t rank, const TierMemory &memory) {
+  nlohmann::ordered_json parts = nlohmann::ordered_json::array();
+  for (const MemoryPart &part : memory.parts) {
+    const Buffer &buffer = layoutOf(plan, rank)->buffers[part.buffer];
+    parts.push_back({{"name", describeBuffer(plan, rank, part.buffer)},
+                     {"kind", nameOf(buffer.kind)},
+                     {"buffer", part.buffer},
+                     {"bytes", part.bytes},
+                     {"slots", buffer.count},
+                     {"alive_bytes", part.aliveBytes},
+                     {"alive_slots", part.aliveSlots}});
+  }
+  nlohmann::ordered_json json = {{"tier", nameOf(memory.tier)}, {"arena_bytes", memory.arena},
+                                 {"peak_bytes", memory.peak},   {"peak_action", nullptr},
+                                 {"peak_text", nullptr},        {"parts", parts}};
+  if (memory.action != verify::kNone) {
+    json["peak_action"] = memory.action;
+    json["peak_text"] = describe(plan, rank, memory.action);
+  }
+  return json;
+}
+
+} // namespace
+
+std::string planMemory(const Plan &plan) {
+  const verify::ActionTable table(plan);
+  std::string text;
+  for (const auto &ranks : alikeRanks(table)) {
+    const std::uint32_t rank = ranks.front()->rank;
+    text += fmt::format("rank {}{}{}\n", rank,
+                        ranks.size() == 1 ? "" : fmt::format(" and {} like it", ranks.size() - 1),
+                        plan.mesh.data > 2 && rank >= plan.mesh.pipeline
+                            ? ", in every replica but the leading one"
+                            : "");
+    for (const TierMemory &memory : liveSetOf(table, *ranks.front()))
+      appendTier(plan, rank, memory, text);
+  }
+  return text;
+}
+
+std::string memoryJson(const Plan &plan) {
+  const verify::ActionTable table(plan);
+  nlohmann::ordered_json lists = nlohmann::ordered_json::array();
+  for (const auto &ranks : alikeRanks(table)) {
+    nlohmann::ordered_json numbers = nlohmann::ordered_json::array(),
+                           tiers = nlohmann::ordered_json::array();
+    for (const verify::RankView *rank : ranks)
+      numbers.push_back(rank->rank);
+    for (const TierMemory &memory : liveSetOf(table, *ranks.front()))
+      tiers.push_back(jsonOf(plan, ranks.front()->rank, memory));
+    lists.push_back({{"ranks", numbers}, {"tiers", tiers}});
+  }
+  return nlohmann::ordered_json{{"format", "vime-memory"}, {"format_version", 1}, {"alike", lists}}
+      .dump(2);
+}
+
+} // namespace vime
