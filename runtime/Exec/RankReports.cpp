@@ -9,7 +9,7 @@
 namespace vime {
 namespace {
 
-enum Kind : std::uint32_t { Connected, Step, Saved, Exported, Ended };
+enum Kind : std::uint32_t { Step, Saved, Exported, Ended };
 
 struct End {
   StatusCode code;
@@ -34,13 +34,9 @@ template <typename Value> Value valueAt(std::span<const std::byte> bytes, std::s
 
 } // namespace
 
-void ReportWriter::connected() { write(Connected, {}); }
-
 void ReportWriter::exported() { write(Exported, {}); }
 
-void ReportWriter::saved(std::uint64_t steps) {
-  write(Saved, std::as_bytes(std::span(&steps, 1)));
-}
+void ReportWriter::saved(std::uint64_t steps) { write(Saved, std::as_bytes(std::span(&steps, 1))); }
 
 void ReportWriter::stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) {
   std::vector<std::byte> bytes;
@@ -91,8 +87,6 @@ bool ReportReader::read() {
 }
 
 void ReportReader::handle(std::uint32_t kind, std::span<const std::byte> bytes) {
-  if (kind == Connected)
-    isConnected = true;
   if (kind == Exported)
     observer.exported();
   if (kind == Saved)

@@ -18,7 +18,6 @@ namespace vime {
 class ReportWriter final : public RunObserver {
 public:
   explicit ReportWriter(int pipe) : pipe(pipe) {}
-  void connected();
   void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) override;
   void exported() override;
   void saved(std::uint64_t steps) override;
@@ -39,7 +38,6 @@ public:
   /// readable.
   bool read();
 
-  bool connected() const { return isConnected; }
   bool hasEnded() const { return isEnded; }
   const Status &status() const { return outcome; } // once it has ended
   bool failedItself() const { return ownFailure; }
@@ -50,7 +48,7 @@ private:
   const int pipe;
   RunObserver &observer;
   std::vector<std::byte> pending;
-  bool isConnected = false, isEnded = false, ownFailure = false;
+  bool isEnded = false, ownFailure = false;
   Status outcome;
 };
 
