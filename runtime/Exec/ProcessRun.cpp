@@ -1,18 +1,18 @@
 #include "runtime/Exec/ProcessRun.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <vector>
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +24,7 @@
 #include "runtime/Exec/RunOutcome.h"
 #include "runtime/Plan/PlanFile.h"
 #include "runtime/Trace/FlightRecords.h"
+#include "runtime/Transport/TcpStoreServer.h"
 
 extern char **environ;
 
@@ -36,47 +37,32 @@ using Clock = std::chrono::steady_clock;
 /// first to arrive.
 constexpr std::chrono::milliseconds kGrace{1500};
 
-/// Where the ranks leave their addresses. Only this user may look into it; it is gone as soon as
-/// all have met.
-class Store {
-public:
-  Store() {
-    const char *stated = std::getenv("TMPDIR");
-    parent = stated && *stated ? stated : "/tmp";
-    std::string pattern = (parent / "vime-XXXXXX").string();
-    if (mkdtemp(pattern.data()))
-      path = pattern;
-    else
-      failure = errno;
-  }
-  ~Store() { remove(); }
-  Store(const Store &) = delete;
-  void remove() {
-    std::error_code ignored;
-    if (!path.empty())
-      std::filesystem::remove_all(path, ignored);
-    path.clear();
-  }
-  std::filesystem::path parent;
-  std::string path; // empty: there is none
-  int failure = 0;
-};
+constexpr const char *kHost = "127.0.0.1"; // of the store; the ranks are all here
 
-/// The strings of execve, which must be ready before fork.
+/// Nobody else's keys: a prefix that cannot be guessed.
+std::string runToken() {
+  std::array<std::uint64_t, 2> bits{};
+  [[maybe_unused]] const ssize_t got = getrandom(bits.data(), sizeof bits, 0);
+  return fmt::format("{:016x}{:016x}", bits[0], bits[1]);
+}
+
+/// The strings of execve, which must be ready before fork: what torchrun would set, and the pipe.
 class Environment {
 public:
-  Environment(std::uint32_t rank, std::uint32_t ranks, const std::string &store, int reports,
-              const std::string &record, const std::string &resume) {
+  Environment(std::uint32_t rank, std::uint32_t ranks, std::uint16_t port, const std::string &token,
+              int reports, const std::string &record, const std::string &resume) {
     for (char **entry = environ; *entry; ++entry)
-      if (!isOurs(*entry))
-        strings.emplace_back(*entry);
-    strings.push_back(fmt::format("{}={}", kRankVariable, rank));
-    strings.push_back(fmt::format("{}={}", kRanksVariable, ranks));
-    strings.push_back(fmt::format("{}={}", kStoreVariable, store));
-    strings.push_back(fmt::format("{}={}", kReportsVariable, reports));
-    if (!record.empty())
-      strings.push_back(fmt::format("{}={}", kRecordVariable, record));
-    strings.push_back(fmt::format("{}={}", kResumeVariable, resume));
+      strings.emplace_back(*entry);
+    set("RANK", rank);
+    set("WORLD_SIZE", ranks);
+    set("MASTER_ADDR", kHost);
+    set("MASTER_PORT", port);
+    set("TORCHELASTIC_USE_AGENT_STORE", "True"); // hosted by this process
+    set("TORCHELASTIC_RUN_ID", token);
+    set("TORCHELASTIC_RESTART_COUNT", 0);
+    set(kReportsVariable, reports);
+    set(kRecordVariable, record);
+    set(kResumeVariable, resume);
     for (std::string &entry : strings)
       pointers.push_back(entry.data());
     pointers.push_back(nullptr);
@@ -84,10 +70,9 @@ public:
   char *const *data() const { return pointers.data(); }
 
 private:
-  static bool isOurs(const std::string &entry) {
-    const std::string name = entry.substr(0, entry.find('='));
-    return name == kRankVariable || name == kRanksVariable || name == kStoreVariable ||
-           name == kReportsVariable || name == kRecordVariable || name == kResumeVariable;
+  template <typename Value> void set(const std::string &name, const Value &value) {
+    std::erase_if(strings, [&](const std::string &entry) { return entry.starts_with(name + "="); });
+    strings.push_back(fmt::format("{}={}", name, value));
   }
   std::vector<std::string> strings;
   std::vector<char *> pointers;
@@ -133,13 +118,14 @@ public:
   }
 
   Status run() {
-    if (store.path.empty())
-      return Status(StatusCode::File,
-                    fmt::format("cannot make a temporary folder in `{}`: {}", store.parent.string(),
-                                std::strerror(store.failure)));
+    StatusOr<std::unique_ptr<TcpStoreServer>> hosted = TcpStoreServer::listen(kHost, /*port=*/0);
+    if (!hosted.ok())
+      return hosted.status();
+    store = std::move(*hosted);
     for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
       if (Status status = start(rank); !status.ok())
         return status;
+    store->serve(); // a thread: after the last fork
     while (std::any_of(children.begin(), children.end(),
                        [](const Child &child) { return child.running(); }))
       attend();
@@ -151,7 +137,7 @@ private:
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
       return cannotStart(rank);
-    const Environment environment(rank, plan.mesh.ranks(), store.path, ends[1],
+    const Environment environment(rank, plan.mesh.ranks(), store->port(), token, ends[1],
                                   records.fileOf(rank), options.resume.chosen);
     const pid_t parent = getpid(), process = fork();
     if (process == 0)
@@ -192,10 +178,7 @@ private:
 
   void listen(Child &child) {
     if (!child.reports->read())
-      return end(child);
-    const auto connected = [](const Child &each) { return each.reports->connected(); };
-    if (std::all_of(children.begin(), children.end(), connected))
-      store.remove();
+      end(child);
   }
 
   void end(Child &child) {
@@ -259,7 +242,8 @@ private:
   const RunOptions &options;
   RunObserver &observer;
   flight::FlightRecords &records;
-  Store store;
+  const std::string token = runToken();
+  std::unique_ptr<TcpStoreServer> store;
   std::vector<Child> children;
   RunOutcome outcome;
   bool killing = false;

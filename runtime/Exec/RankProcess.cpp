@@ -1,7 +1,12 @@
-// One rank as a process of its own: the other half of ProcessRun.cpp.
+#include "runtime/Exec/RankProcess.h"
+
 #include <charconv>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <memory>
 #include <new>
 #include <system_error>
 
@@ -9,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/Exec/ProcessRun.h"
+#include "runtime/Exec/CheckpointCheck.h"
 #include "runtime/Exec/RankProcessVariables.h"
 #include "runtime/Exec/RankReports.h"
 #include "runtime/Exec/RankRun.h"
@@ -17,35 +22,43 @@
 #include "runtime/Exec/Watchdog.h"
 #include "runtime/Plan/PlanFile.h"
 #include "runtime/Transport/GlooPlugin.h"
+#include "runtime/Transport/Interfaces.h"
+#include "runtime/Transport/RollCall.h"
+#include "runtime/Transport/TcpStoreServer.h"
 
 namespace vime {
 namespace {
 
-constexpr std::chrono::seconds kConnectLimit{60};
+using Clock = std::chrono::steady_clock;
 
-template <typename Number> bool parse(const char *text, Number &number) {
-  if (!text)
-    return false;
-  const auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
-  return error == std::errc() && *end == '\0';
-}
+/// How long ranks wait for each other at the start: those of other machines may have to be given
+/// one first.
+constexpr std::chrono::seconds kStartedHere{60}, kStartedElsewhere{300};
 
-StatusOr<std::unique_ptr<Transport>> connect(const RankProcess &self, const plan::RankPlan &mine,
-                                             const RankEnds &ends) {
-  const auto limit =
-      std::chrono::duration_cast<std::chrono::milliseconds>(transferLimit(mine.plan));
-  return connectGloo(ends, {.store = self.store,
-                            .planId = plan::toHex(mine.id),
-                            .peers = peersInConnectOrder(mine.plan, ends),
-                            .connectLimit = kConnectLimit,
-                            .limit = limit});
-}
+/// What a rank has before it meets the others.
+struct Prepared {
+  explicit Prepared(plan::RankPlan plan) : mine(std::move(plan)) {}
+  plan::RankPlan mine;
+  std::optional<ExportClaim> claim;
+  std::unique_ptr<RankRun> run;
+};
 
-/// The record that the starting process has made, or one that nobody reads.
-StatusOr<flight::FlightRecorder> openRecord(const RankProcess &self) {
-  if (self.record.empty())
+constexpr const char *kResumeKey = "resume"; // in the store: what rank 0 has chosen
+
+/// The record that the starting process has made, one in the folder that the user names, or one
+/// that nobody reads.
+StatusOr<flight::FlightRecorder> openRecord(const RankProcess &self, const RunOptions &options) {
+  const bool isStated = self.reports < 0 && !options.records.empty();
+  if (self.record.empty() && !isStated)
     return flight::FlightRecorder(flight::FlightFile::inMemory());
-  StatusOr<flight::FlightFile> file = flight::FlightFile::open(self.record);
+  std::error_code ignored; // what is missing then, the file says
+  if (isStated)
+    std::filesystem::create_directories(options.records, ignored);
+  StatusOr<flight::FlightFile> file =
+      isStated ? flight::FlightFile::create(
+                     (std::filesystem::path(options.records) / flight::fileNameOf(self.launch.rank))
+                         .string())
+               : flight::FlightFile::open(self.record);
   if (!file.ok())
     return file.status();
   flight::FlightRecorder recorder(std::move(*file));
@@ -53,101 +66,228 @@ StatusOr<flight::FlightRecorder> openRecord(const RankProcess &self) {
   return recorder;
 }
 
-/// How a rank ended, and whether that began here.
-struct RankEnd {
-  Status status;
-  bool own = true;
+class Rank {
+public:
+  Rank(const RankProcess &self, const RunOptions &options, RunObserver &observer,
+       flight::FlightRecorder &recorder)
+      : self(self), options(options), observer(observer), recorder(recorder),
+        deadline(Clock::now() + (self.reports >= 0 ? kStartedHere : kStartedElsewhere)) {}
+
+  RankEnd run(const std::string &path, const Status &ready) {
+    if (Status status = openStore(); !status.ok())
+      return {status};
+    if (Status status = ready.ok() ? prepare(path) : ready; !status.ok()) {
+      if (self.launch.rank == 0)
+        (void)store->set(kResumeKey, ""); // nobody is to wait for it
+      excuse(*store, attendance, status);
+      return {status};
+    }
+    recorder.enter(flight::State::Connecting);
+    if (Status status = callRoll(*store, attendance, deadline); !status.ok())
+      return {status, isOwnFailure(status.code())};
+    StatusOr<std::unique_ptr<Transport>> transport = connect();
+    if (!transport.ok())
+      return {transport.status(), isOwnFailure(transport.status().code())};
+    store.reset(); // no connection stays open that is not the plan's
+    return execute(**transport);
+  }
+
+private:
+  Status openStore() {
+    const Launch &launch = self.launch;
+    if (launch.hostsStore) {
+      StatusOr<std::unique_ptr<TcpStoreServer>> hosted =
+          TcpStoreServer::listen(/*address=*/"", launch.store.port);
+      if (!hosted.ok())
+        return hosted.status();
+      server = std::move(*hosted);
+      server->serve();
+    }
+    StatusOr<TcpStore> opened = TcpStore::connect(launch.store, launch.prefix, deadline);
+    if (!opened.ok())
+      return opened.status();
+    store = std::make_unique<TcpStore>(std::move(*opened));
+    attendance = {.rank = launch.rank,
+                  .ranks = launch.ranks,
+                  .program = "vime " VIME_VERSION,
+                  .address = store->localAddress(),
+                  .hostsStore = launch.hostsStore};
+    return Status();
+  }
+
+  Status prepare(const std::string &path) {
+    if (!options.interface.empty()) {
+      const StatusOr<std::string> address = addressOfInterface(options.interface);
+      if (!address.ok())
+        return address.status();
+      attendance.address = *address;
+    }
+    StatusOr<plan::RankPlan> mine = plan::readRankPlan(path, self.launch.rank);
+    if (!mine.ok())
+      return mine.status();
+    attendance.planId = plan::toHex(mine->id);
+    if (Status status = identify(*mine, path); !status.ok())
+      return status;
+    prepared = std::make_unique<Prepared>(std::move(*mine));
+    const plan::Plan &plan = prepared->mine.plan;
+    if (plan.mesh.ranks() != self.launch.ranks)
+      return Status(StatusCode::Unacceptable,
+                    fmt::format("the plan is for {} ranks, {} were started", plan.mesh.ranks(),
+                                self.launch.ranks));
+    if (self.reports < 0 && self.launch.rank == 0)
+      if (Status status = prepareRun(plan); !status.ok())
+        return status;
+    return prepareRank();
+  }
+
+  Status identify(const plan::RankPlan &mine, const std::string &path) {
+    if (self.reports < 0) {
+      std::error_code ignored;
+      recorder.identify({.planId = mine.id,
+                         .rank = self.launch.rank,
+                         .ranks = self.launch.ranks,
+                         .plan = std::filesystem::absolute(path, ignored).string()});
+    } else if (!self.record.empty() && mine.id != recorder.header().planId) {
+      return Status(StatusCode::Unacceptable,
+                    fmt::format("`{}` is another plan than when the run began", path));
+    }
+    return Status();
+  }
+
+  /// What the process that starts ranks chooses for all, rank 0 chooses where nobody does.
+  StatusOr<ResumeWish> resume() {
+    ResumeWish wish = options.resume;
+    if (self.reports >= 0) {
+      if (const char *chosen = std::getenv(kResumeVariable))
+        wish.chosen = chosen;
+    } else if (wish.kind != ResumeWish::Kind::No && self.launch.rank == 0) {
+      if (Status status = store->set(kResumeKey, wish.chosen); !status.ok())
+        return status;
+    } else if (wish.kind != ResumeWish::Kind::No) {
+      StatusOr<std::string> chosen = store->get(kResumeKey, deadline);
+      if (!chosen.ok())
+        return chosen.status();
+      wish.chosen = *chosen;
+    }
+    return wish;
+  }
+
+  Status prepareRun(const plan::Plan &plan) {
+    if (Status status = checkCheckpoints(plan, options.base); !status.ok())
+      return status;
+    StatusOr<ExportClaim> claim = claimExport(plan, options.base);
+    if (!claim.ok())
+      return claim.status();
+    prepared->claim.emplace(std::move(*claim));
+    return Status();
+  }
+
+  Status prepareRank() {
+    const StatusOr<ResumeWish> wish = resume();
+    if (!wish.ok())
+      return wish.status();
+    StatusOr<std::unique_ptr<RankRun>> run = RankRun::prepare({.plan = prepared->mine.plan,
+                                                               .planId = prepared->mine.id,
+                                                               .rank = self.launch.rank,
+                                                               .base = options.base,
+                                                               .isa = options.isa,
+                                                               .observer = observer,
+                                                               .edge = options.edge,
+                                                               .recorder = &recorder,
+                                                               .resume = *wish});
+    if (!run.ok())
+      return run.status();
+    prepared->run = std::move(*run);
+    return Status();
+  }
+
+  RankEnd execute(Transport &transport) {
+    const plan::Plan &plan = prepared->mine.plan;
+    const Watchdog watchdog(plan, {&recorder}, transferLimit(plan),
+                            [&](std::uint32_t, const Status &status) {
+                              recorder.fail(status, /*blamesPeer=*/false);
+                              options.abandon(status); // the action will not let us go
+                            });
+    Sleeper sleeper(/*spins=*/false); // waits for peers happen inside Gloo
+    const Status status = prepared->run->execute(transport, sleeper);
+    return {status, prepared->run->failedItself() || isOwnFailure(status.code())};
+  }
+
+  StatusOr<std::unique_ptr<Transport>> connect() {
+    const plan::Plan &plan = prepared->mine.plan;
+    const RankEnds &ends = prepared->run->ends();
+    return connectGloo(ends, {.store = *store,
+                              .address = attendance.address,
+                              .peers = peersInConnectOrder(plan, ends),
+                              .deadline = deadline,
+                              .limit = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                  transferLimit(plan))});
+  }
+
+  const RankProcess &self;
+  const RunOptions &options;
+  RunObserver &observer;
+  flight::FlightRecorder &recorder;
+  const Deadline deadline;
+  std::unique_ptr<TcpStoreServer> server; // outlives the client
+  std::unique_ptr<TcpStore> store;
+  Attendance attendance;
+  std::unique_ptr<Prepared> prepared;
 };
 
-RankEnd execute(const RankProcess &self, const plan::RankPlan &mine, RankRun &prepared,
-                flight::FlightRecorder &recorder, ReportWriter &reports) {
-  recorder.enter(flight::State::Connecting);
-  StatusOr<std::unique_ptr<Transport>> transport = connect(self, mine, prepared.ends());
-  if (!transport.ok())
-    return {transport.status(), isOwnFailure(transport.status().code())};
-  reports.connected();
-  const Watchdog watchdog(mine.plan, {&recorder}, transferLimit(mine.plan),
-                          [&](std::uint32_t, const Status &status) {
-                            recorder.fail(status, /*blamesPeer=*/false);
-                            reports.ended(status, /*own=*/true);
-                            std::_Exit(status.exitCode()); // the action will not let us go
-                          });
-  Sleeper sleeper(/*spins=*/false); // waits for peers happen inside Gloo
-  const Status status = prepared.execute(**transport, sleeper);
-  return {status, prepared.failedItself() || isOwnFailure(status.code())};
-}
-
-RankEnd run(const RankProcess &self, const std::string &path, const RunOptions &options,
-            flight::FlightRecorder &recorder, ReportWriter &reports) {
-  const StatusOr<plan::RankPlan> mine = plan::readRankPlan(path, self.rank);
-  if (!mine.ok())
-    return {mine.status()};
-  if (!self.record.empty() && mine->id != recorder.header().planId)
-    return {Status(StatusCode::Unacceptable,
-                   fmt::format("`{}` is another plan than when the run began", path))};
-  if (mine->plan.mesh.ranks() != self.ranks)
-    return {
-        Status(StatusCode::Unacceptable, fmt::format("the plan is for {} ranks, {} were started",
-                                                     mine->plan.mesh.ranks(), self.ranks))};
-  ResumeWish resume = options.resume;
-  if (const char *chosen = std::getenv(kResumeVariable))
-    resume.chosen = chosen;
-  StatusOr<std::unique_ptr<RankRun>> prepared = RankRun::prepare({.plan = mine->plan,
-                                                                  .planId = mine->id,
-                                                                  .rank = self.rank,
-                                                                  .base = options.base,
-                                                                  .isa = options.isa,
-                                                                  .observer = reports,
-                                                                  .edge = options.edge,
-                                                                  .recorder = &recorder,
-                                                                  .resume = resume});
-  if (!prepared.ok())
-    return {prepared.status()};
-  return execute(self, *mine, **prepared, recorder, reports);
-}
-
 /// What the standard library throws becomes the failure of this rank.
-RankEnd runCaught(const RankProcess &self, const std::string &path, const RunOptions &options,
-                  flight::FlightRecorder &recorder, ReportWriter &reports) {
+RankEnd runCaught(Rank &self, std::uint32_t rank, const std::string &path, const Status &ready) {
   try {
-    return run(self, path, options, recorder, reports);
+    return self.run(path, ready);
   } catch (const std::bad_alloc &) {
-    return {
-        Status(StatusCode::Unacceptable, fmt::format("no memory is left for rank {}", self.rank))};
+    return {Status(StatusCode::Unacceptable, fmt::format("no memory is left for rank {}", rank))};
   } catch (const std::system_error &error) {
     return {Status(StatusCode::Unacceptable, fmt::format("cannot start the threads of rank {}: {}",
-                                                         self.rank, error.code().message()))};
+                                                         rank, error.code().message()))};
   } catch (const std::exception &error) {
-    return {Status(StatusCode::Internal, fmt::format("rank {}: {}", self.rank, error.what()))};
+    return {Status(StatusCode::Internal, fmt::format("rank {}: {}", rank, error.what()))};
   }
 }
 
 } // namespace
 
-std::optional<RankProcess> rankOfThisProcess() {
-  RankProcess self;
-  const char *store = std::getenv(kStoreVariable);
-  if (!store || !parse(std::getenv(kReportsVariable), self.reports) ||
-      !parse(std::getenv(kRankVariable), self.rank) ||
-      !parse(std::getenv(kRanksVariable), self.ranks))
-    return std::nullopt;
-  self.store = store;
+StatusOr<std::optional<RankProcess>> rankOfThisProcess() {
+  StatusOr<std::optional<Launch>> launch =
+      launchFrom([](const char *name) { return getenv(name); });
+  if (!launch.ok())
+    return launch.status();
+  if (!*launch)
+    return std::optional<RankProcess>();
+  RankProcess self{std::move(**launch)};
+  if (const char *reports = std::getenv(kReportsVariable))
+    std::from_chars(reports, reports + std::strlen(reports), self.reports);
   if (const char *record = std::getenv(kRecordVariable))
     self.record = record;
-  return self;
+  return std::optional(std::move(self));
 }
 
-int runRankProcess(const RankProcess &self, const std::string &plan, const RunOptions &options) {
-  prctl(PR_SET_NAME, fmt::format("vime rank {}", self.rank).c_str());
-  ReportWriter reports(self.reports);
-  StatusOr<flight::FlightRecorder> recorder = openRecord(self);
-  if (!recorder.ok()) {
-    reports.ended(recorder.status(), /*own=*/true);
-    return recorder.status().exitCode();
-  }
-  const RankEnd end = runCaught(self, plan, options, *recorder, reports);
+RankEnd runRank(const RankProcess &self, const std::string &plan, const RunOptions &options,
+                RunObserver &observer, const Status &ready) {
+  prctl(PR_SET_NAME, fmt::format("vime rank {}", self.launch.rank).c_str());
+  if (self.launch.endsWithParent && self.reports < 0)
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+  StatusOr<flight::FlightRecorder> recorder = openRecord(self, options);
+  if (!recorder.ok())
+    return {recorder.status()};
+  Rank rank(self, options, observer, *recorder);
+  const RankEnd end = runCaught(rank, self.launch.rank, plan, ready);
   if (!end.status.ok())
     recorder->fail(end.status, !end.own);
+  return end;
+}
+
+int runReportingRank(const RankProcess &self, const std::string &plan, RunOptions options) {
+  ReportWriter reports(self.reports);
+  options.abandon = [&](const Status &status) {
+    reports.ended(status, /*own=*/true);
+    std::_Exit(status.exitCode());
+  };
+  const RankEnd end = runRank(self, plan, options, reports);
   reports.ended(end.status, end.own);
   return end.status.exitCode();
 }

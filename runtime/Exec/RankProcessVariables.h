@@ -1,12 +1,9 @@
-// The environment that makes a process one rank of a run: between ProcessRun.cpp and
-// RankProcess.cpp only.
+// The environment that makes a process one rank of a run started by vime-exec: what torchrun sets
+// (Launch.cpp), and the pipe. Between ProcessRun.cpp and RankProcess.cpp only.
 #pragma once
 
 namespace vime {
 
-constexpr const char *kRankVariable = "RANK";
-constexpr const char *kRanksVariable = "WORLD_SIZE";
-constexpr const char *kStoreVariable = "VIME_STORE";   // folder where ranks leave their addresses
 constexpr const char *kRecordVariable = "VIME_RECORD"; // file of the rank's flight record
 constexpr const char *kReportsVariable =
     "VIME_REPORTS"; // file descriptor of the pipe to the starting process

@@ -9,7 +9,7 @@
 namespace vime {
 namespace {
 
-enum Kind : std::uint32_t { Connected, Step, Evaluated, Saved, Exported, Ended };
+enum Kind : std::uint32_t { Step, Evaluated, Saved, Exported, Ended };
 
 struct End {
   StatusCode code;
@@ -33,8 +33,6 @@ template <typename Value> Value valueAt(std::span<const std::byte> bytes, std::s
 }
 
 } // namespace
-
-void ReportWriter::connected() { write(Connected, {}); }
 
 void ReportWriter::exported() { write(Exported, {}); }
 
@@ -95,8 +93,6 @@ bool ReportReader::read() {
 }
 
 void ReportReader::handle(std::uint32_t kind, std::span<const std::byte> bytes) {
-  if (kind == Connected)
-    isConnected = true;
   if (kind == Exported)
     observer.exported();
   if (kind == Saved)

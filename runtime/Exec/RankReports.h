@@ -18,7 +18,6 @@ namespace vime {
 class ReportWriter final : public RunObserver {
 public:
   explicit ReportWriter(int pipe) : pipe(pipe) {}
-  void connected();
   void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) override;
   void evaluated(const EvaluationRecord &record) override;
   void exported() override;
@@ -40,7 +39,6 @@ public:
   /// readable.
   bool read();
 
-  bool connected() const { return isConnected; }
   bool hasEnded() const { return isEnded; }
   const Status &status() const { return outcome; } // once it has ended
   bool failedItself() const { return ownFailure; }
@@ -51,7 +49,7 @@ private:
   const int pipe;
   RunObserver &observer;
   std::vector<std::byte> pending;
-  bool isConnected = false, isEnded = false, ownFailure = false;
+  bool isEnded = false, ownFailure = false;
   Status outcome;
 };
 

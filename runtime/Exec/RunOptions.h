@@ -18,6 +18,7 @@ namespace vime {
 struct RunOptions {
   std::string base = "."; // folder of the job's relative paths
   std::optional<Isa> isa; // kernels to compute with; the best that this machine has when absent
+  std::string interface;  // network interface towards other ranks; empty: the one towards the store
   int interrupts = -1;    // readable when the user wants the run to end (InterruptSignals.h)
   Arena::Edge edge = Arena::Edge::Plain;
   std::optional<QueueMerging> rendezvous; // ranks as threads: over this transport instead of local

@@ -1,6 +1,6 @@
-// vime-exec: runs a plan on this machine, all ranks of it.
+// vime-exec: runs a plan: all ranks of it on this machine, or the one that a launcher started it
+// as.
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -21,9 +21,11 @@
 #include "runtime/Exec/LocalRun.h"
 #include "runtime/Exec/ProcessRun.h"
 #include "runtime/Exec/RankModel.h"
+#include "runtime/Exec/RankProcess.h"
 #include "runtime/Plan/PlanFile.h"
 #include "runtime/Tools/Progress.h"
 #include "runtime/Tools/StandardStreams.h"
+#include "runtime/Tools/TransportOption.h"
 
 namespace vime {
 namespace {
@@ -37,6 +39,8 @@ examples:
   vime-exec plan.bin --progress jsonl 2> log.jsonl  the same while it goes on, a JSON object a line
   vime-exec plan.bin --resume                       goes on from the newest checkpoint
   vime-exec plan.bin --check                        could this machine run it?
+  torchrun --no-python --nproc-per-node 4 vime-exec plan.bin
+                                                    one rank each, on any number of machines
 
 exit codes: 0 ok, 1 input invalid, 2 usage, 3 file, 4 plan not acceptable here, 5 a rank failed,
 6 a rank waited too long for a peer, 70 internal error, 130 interrupted
@@ -52,33 +56,17 @@ struct Arguments {
   std::string records;
   std::string resume; // what stands behind `--resume=`, or kNewest
   bool resumeIfAny = false;
+  std::string interface;
+  bool givesTransport = false;
   bool json = false, quiet = false, check = false, man = false;
 };
 
-/// `rendezvous`: queues as the plan has them; `:merged`: one a rank; `:SEED`: shared at random.
-std::optional<QueueMerging> parseRendezvous(const std::string &transport) {
-  constexpr std::string_view kName = "rendezvous";
-  if (transport == kName)
-    return QueueMerging{};
-  if (!transport.starts_with(std::string(kName) + ":"))
-    return std::nullopt;
-  const std::string_view merging = std::string_view(transport).substr(kName.size() + 1);
-  if (merging == "merged")
-    return QueueMerging{.kind = QueueMerging::Kind::All};
-  QueueMerging random{.kind = QueueMerging::Kind::Random};
-  const char *const end = merging.data() + merging.size();
-  const auto [last, error] = std::from_chars(merging.data(), end, random.seed);
-  return error == std::errc() && last == end ? std::optional(random) : std::nullopt;
-}
-
-/// What is wrong with the name of a transport; empty when nothing is.
-std::string isTransport(const std::string &name) {
-  if (name == "local" || name == "gloo" || parseRendezvous(name))
-    return "";
-  return fmt::format("cannot be `{}`\n`local`, `gloo`, `rendezvous`, `rendezvous:merged` or "
-                     "`rendezvous:SEED`",
-                     name);
-}
+/// Of ranks that have nothing to show.
+class SilentObserver final : public RunObserver {
+  void stepFinished(const StepRecord &, std::span<const plan::RankStats>) override {}
+  void exported() override {}
+  void saved(std::uint64_t) override {}
+};
 
 constexpr const char *kNewest = "newest";
 
@@ -110,7 +98,7 @@ void addOptions(CLI::App &app, Arguments &arguments) {
       app.add_option("--transport", arguments.transport,
                      "how ranks exchange messages (default: local); rendezvous[:merged|:SEED] is "
                      "the strict one of tests")
-          ->check(isTransport)
+          ->check(objectionToTransport)
           ->type_name("local|gloo|rendezvous");
   app.add_option("--base", arguments.base,
                  "folder that the job's relative paths refer to (default: this one)")
@@ -126,6 +114,10 @@ void addOptions(CLI::App &app, Arguments &arguments) {
   app.add_flag("--resume-if-any", arguments.resumeIfAny,
                "the same, but begin from the first step when there is no checkpoint")
       ->excludes(resume);
+  app.add_option("--interface", arguments.interface,
+                 "network interface by which other machines reach this one; without it the one "
+                 "that leads to `MASTER_ADDR`")
+      ->type_name("NAME");
   app.add_option("--records", arguments.records,
                  "folder for the ranks' flight records, which stay there; without it they are "
                  "temporary and stay after a failure only")
@@ -184,6 +176,7 @@ std::optional<int> parse(int count, char **values, Arguments &arguments) {
     const UsageError problem = usageError(app, error);
     return fail(Status(StatusCode::Usage, problem.message + "\nhelp: " + problem.help), arguments);
   }
+  arguments.givesTransport = app.count("--transport") > 0;
   return describe(app, arguments);
 }
 
@@ -212,10 +205,6 @@ Status choose(const plan::Plan &plan, const Arguments &arguments, ResumeWish &wi
   return Status();
 }
 
-bool startedElsewhere() {
-  return std::getenv("RANK") && std::getenv("WORLD_SIZE") && std::getenv("MASTER_ADDR");
-}
-
 int check(const plan::Plan &plan, const Arguments &arguments) {
   RunOptions options{.base = arguments.base, .isa = parseIsa(arguments.isa)};
   options.resume = wishOf(arguments);
@@ -234,6 +223,23 @@ int check(const plan::Plan &plan, const Arguments &arguments) {
                 arguments);
 }
 
+Progress progressOf(const plan::Plan &plan, const std::string &transport,
+                    const Arguments &arguments) {
+  return Progress(plan, transport, pathFrom(arguments.base, plan.run.exportTo),
+                  Progress::styleFor(arguments.quiet ? "none" : arguments.progress, stderr),
+                  stderr);
+}
+
+/// The exit code of a run that was watched by `progress`.
+int conclude(const Status &status, Progress &progress, const Arguments &arguments) {
+  progress.close();
+  if (!status.ok())
+    return fail(status, arguments);
+  if (arguments.json)
+    return finish(jsonOf(progress.result()), arguments);
+  return arguments.quiet ? 0 : finish(textOf(progress.result()), arguments);
+}
+
 int run(const plan::Plan &plan, const Arguments &arguments, char **values) {
   const InterruptSignals signals;
   RunOptions options{.base = arguments.base,
@@ -246,40 +252,70 @@ int run(const plan::Plan &plan, const Arguments &arguments, char **values) {
                      .resume = wishOf(arguments)};
   if (Status status = choose(plan, arguments, options.resume); !status.ok())
     return fail(status, arguments);
-  Progress progress(plan, arguments.transport, pathFrom(arguments.base, plan.run.exportTo),
-                    Progress::styleFor(arguments.quiet ? "none" : arguments.progress, stderr),
-                    stderr);
+  Progress progress = progressOf(plan, arguments.transport, arguments);
   const Status status = arguments.transport == "gloo"
                             ? runProcesses(plan, values, options, progress)
                             : runLocal(plan, plan::planId(plan), options, progress);
-  progress.close();
-  if (!status.ok())
-    return fail(status, arguments);
-  if (arguments.json)
-    return finish(jsonOf(progress.result()), arguments);
-  return arguments.quiet ? 0 : finish(textOf(progress.result()), arguments);
+  return conclude(status, progress, arguments);
 }
 
-int mainOf(int count, char **values) {
-  Arguments arguments;
-  if (const std::optional<int> code = parse(count, values, arguments))
-    return *code;
-  if (const std::optional<RankProcess> self = rankOfThisProcess())
-    return runRankProcess(
-        *self, arguments.plan,
-        {.base = arguments.base, .isa = parseIsa(arguments.isa), .resume = wishOf(arguments)});
-  if (startedElsewhere())
-    return fail(
-        Status(StatusCode::Usage,
-               "joining ranks that another program starts is not there yet\nhelp: unset `RANK` to "
-               "start all ranks here"),
-        arguments);
+/// One rank that another program started. Rank 0 shows the run, the others only what goes wrong.
+int runLaunched(const RankProcess &self, Arguments arguments) {
+  arguments.json = arguments.json && self.launch.rank == 0; // one object for the run
+  if (arguments.givesTransport && arguments.transport != "gloo")
+    return fail(Status(StatusCode::Usage,
+                       fmt::format("rank {}: ranks that {} starts meet over gloo, not over {}",
+                                   self.launch.rank, self.launch.by, arguments.transport)),
+                arguments);
+  RunOptions options{.base = arguments.base,
+                     .isa = parseIsa(arguments.isa),
+                     .interface = arguments.interface,
+                     .records = arguments.records,
+                     .abandon = [&](const Status &status) { std::_Exit(fail(status, arguments)); },
+                     .resume = wishOf(arguments)};
+  StatusOr<plan::Plan> whole = Status(StatusCode::Internal, "only rank 0 shows the run");
+  Status ready;
+  if (self.launch.rank == 0) {
+    whole = plan::readPlan(arguments.plan);
+    ready = whole.ok() ? choose(*whole, arguments, options.resume) : whole.status();
+  }
+  if (!whole.ok()) {
+    SilentObserver nobody;
+    const Status status = runRank(self, arguments.plan, options, nobody, ready).status;
+    return status.ok() ? 0 : fail(status, arguments);
+  }
+  Progress progress = progressOf(*whole, "gloo", arguments);
+  return conclude(runRank(self, arguments.plan, options, progress, ready).status, progress,
+                  arguments);
+}
+
+int runHere(const Arguments &arguments, char **values) {
+  if (!arguments.interface.empty())
+    return fail(Status(StatusCode::Usage,
+                       "`--interface` is for a rank that a launcher starts: all ranks start here"),
+                arguments);
   const StatusOr<plan::Plan> plan = plan::readPlan(arguments.plan);
   if (!plan.ok())
     return fail(plan.status(), arguments);
   if (Status status = checkCheckpoints(*plan, arguments.base); !status.ok())
     return fail(status, arguments);
   return arguments.check ? check(*plan, arguments) : run(*plan, arguments, values);
+}
+
+int mainOf(int count, char **values) {
+  Arguments arguments;
+  if (const std::optional<int> code = parse(count, values, arguments))
+    return *code;
+  const StatusOr<std::optional<RankProcess>> self = rankOfThisProcess();
+  if (arguments.check || (self.ok() && !*self))
+    return runHere(arguments, values);
+  if (!self.ok())
+    return fail(self.status(), arguments);
+  if ((*self)->reports >= 0)
+    return runReportingRank(
+        **self, arguments.plan,
+        {.base = arguments.base, .isa = parseIsa(arguments.isa), .resume = wishOf(arguments)});
+  return runLaunched(**self, arguments);
 }
 
 } // namespace

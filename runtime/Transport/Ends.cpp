@@ -96,22 +96,26 @@ std::uint32_t partyOf(const End &end, std::uint32_t rank) {
   return static_cast<std::uint32_t>(member - end.members.begin());
 }
 
-std::vector<std::uint32_t> peersInConnectOrder(const plan::Plan &plan, const RankEnds &ends) {
-  std::vector<std::uint32_t> needed;
+std::vector<std::uint32_t> peersOf(const RankEnds &ends) {
+  std::vector<std::uint32_t> peers;
   for (const End &end : ends.ends) {
     if (end.kind != plan::LaneKind::Group)
-      addOnce(needed, end.peer);
+      addOnce(peers, end.peer);
     const std::uint32_t own = partyOf(end, ends.rank);
     for (std::uint32_t member = 0; member < end.members.size(); ++member)
       if (member != own && plan::talk(end.operation, end.root, own, member))
-        addOnce(needed, end.members[member]);
+        addOnce(peers, end.members[member]);
   }
-  std::sort(needed.begin(), needed.end());
+  std::sort(peers.begin(), peers.end());
+  return peers;
+}
+
+std::vector<std::uint32_t> peersInConnectOrder(const plan::Plan &plan, const RankEnds &ends) {
   std::vector<std::uint32_t> order;
   for (const plan::ConnectRound &round : plan.connect)
     if (const auto peer = plan::peerIn(plan.mesh, round, ends.rank))
       addOnce(order, *peer);
-  for (const std::uint32_t peer : needed)
+  for (const std::uint32_t peer : peersOf(ends))
     addOnce(order, peer);
   return order;
 }

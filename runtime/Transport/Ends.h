@@ -35,8 +35,11 @@ std::uint32_t partyOf(const End &end, std::uint32_t rank);
 std::vector<std::uint32_t> membersAlong(const plan::Mesh &mesh, std::uint32_t rank,
                                         std::uint8_t axes);
 
-/// The ranks that this one exchanges anything with directly: in the order of the plan's connect
-/// rounds, then those that the rounds leave out.
+/// The ranks that this one exchanges anything with directly, ascending.
+std::vector<std::uint32_t> peersOf(const RankEnds &ends);
+
+/// The same in the order of the plan's connect rounds, then those that the rounds leave out: also an
+/// order of pairs that is the same on all ranks.
 std::vector<std::uint32_t> peersInConnectOrder(const plan::Plan &plan, const RankEnds &ends);
 
 } // namespace vime

@@ -1,7 +1,9 @@
 #include "runtime/Transport/GlooMesh.h"
 
+#include <algorithm>
+#include <chrono>
+
 #include <fmt/format.h>
-#include <gloo/rendezvous/store.h>
 #include <gloo/transport/context.h>
 #include <gloo/transport/device.h>
 #include <gloo/transport/unbound_buffer.h>
@@ -12,7 +14,6 @@ namespace {
 std::string addressKey(int from, std::uint32_t to) {
   return fmt::format("address/{}/{}", from, to);
 }
-std::string planKey(std::uint32_t rank) { return fmt::format("plan/{}", rank); }
 
 } // namespace
 
@@ -33,37 +34,46 @@ void GlooMesh::close() {
   }
 }
 
-Status GlooMesh::join(gloo::rendezvous::Store &store, const GlooRendezvous &rendezvous) {
-  // A pair waits five times its limit for its peer.
-  context->setTimeout(rendezvous.connectLimit / 5);
+Status GlooMesh::join(const GlooRendezvous &rendezvous) {
+  try {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        rendezvous.deadline - std::chrono::steady_clock::now());
+    // A pair waits five times its limit for its peer.
+    context->setTimeout(std::max(left / 5, std::chrono::milliseconds(1)));
+    for (const std::uint32_t peer : rendezvous.peers) {
+      const std::vector<char> address =
+          context->createPair(static_cast<int>(peer))->address().bytes();
+      if (Status status = rendezvous.store.set(addressKey(context->rank, peer),
+                                               {address.data(), address.size()});
+          !status.ok())
+        return status;
+    }
+  } catch (const std::exception &error) {
+    return Status(StatusCode::Unacceptable,
+                  fmt::format("rank {} cannot listen on {}: {}", context->rank, rendezvous.address,
+                              error.what()));
+  }
   for (const std::uint32_t peer : rendezvous.peers)
-    store.set(addressKey(context->rank, peer),
-              context->createPair(static_cast<int>(peer))->address().bytes());
-  store.set(planKey(static_cast<std::uint32_t>(context->rank)),
-            {rendezvous.planId.begin(), rendezvous.planId.end()});
-  for (const std::uint32_t peer : rendezvous.peers)
-    if (Status status = meet(store, rendezvous, peer); !status.ok())
+    if (Status status = meet(rendezvous, peer); !status.ok())
       return status;
   return Status();
 }
 
-Status GlooMesh::meet(gloo::rendezvous::Store &store, const GlooRendezvous &rendezvous,
-                      std::uint32_t peer) {
+Status GlooMesh::meet(const GlooRendezvous &rendezvous, std::uint32_t peer) {
+  const std::string key =
+      addressKey(static_cast<int>(peer), static_cast<std::uint32_t>(context->rank));
+  const StatusOr<std::string> address = rendezvous.store.get(key, rendezvous.deadline);
+  std::string reason = address.ok() ? "" : address.status().message();
   try {
-    store.wait({planKey(peer)}, rendezvous.connectLimit);
-    const std::vector<char> planId = store.get(planKey(peer));
-    if (std::string(planId.begin(), planId.end()) != rendezvous.planId)
-      return Status(StatusCode::Unacceptable,
-                    fmt::format("rank {} runs another plan than rank {}", peer, context->rank));
-    const std::string key =
-        addressKey(static_cast<int>(peer), static_cast<std::uint32_t>(context->rank));
-    store.wait({key}, rendezvous.connectLimit);
-    context->getPair(static_cast<int>(peer))->connect(store.get(key));
+    if (address.ok()) {
+      context->getPair(static_cast<int>(peer))->connect({address->begin(), address->end()});
+      return Status();
+    }
   } catch (const std::exception &error) {
-    return Status(StatusCode::RankFailed, fmt::format("rank {} did not connect to rank {}: {}",
-                                                      peer, context->rank, error.what()));
+    reason = error.what();
   }
-  return Status();
+  return Status(StatusCode::RankFailed,
+                fmt::format("rank {} did not connect to rank {}: {}", peer, context->rank, reason));
 }
 
 } // namespace vime

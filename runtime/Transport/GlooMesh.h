@@ -1,16 +1,14 @@
 // Gloo mesh: the TCP connections of one rank, only those that its plan uses.
 //
 // Gloo's own `connectFullMesh` joins every rank with every other; here each rank meets its peers in
-// the plan's connect rounds, over addresses left in a shared folder.
+// the plan's connect rounds: one at a time, and each pair at the same place of both lists, so that
+// nobody waits for a peer that is waiting for somebody else. Addresses are left in the store.
 #pragma once
 
 #include <memory>
 
 #include "runtime/Transport/GlooPlugin.h"
 
-namespace gloo::rendezvous {
-class Store;
-}
 namespace gloo::transport {
 class Context;
 class Device;
@@ -24,7 +22,7 @@ public:
   GlooMesh(std::shared_ptr<gloo::transport::Device> device, int rank, int size);
 
   /// Gloo's errors, converted.
-  Status join(gloo::rendezvous::Store &store, const GlooRendezvous &rendezvous);
+  Status join(const GlooRendezvous &rendezvous);
 
   std::unique_ptr<gloo::transport::UnboundBuffer> buffer(void *data, std::size_t bytes);
 
@@ -33,7 +31,7 @@ public:
   void close();
 
 private:
-  Status meet(gloo::rendezvous::Store &store, const GlooRendezvous &rendezvous, std::uint32_t peer);
+  Status meet(const GlooRendezvous &rendezvous, std::uint32_t peer);
 
   const std::shared_ptr<gloo::transport::Device> device; // runs Gloo's thread
   const std::shared_ptr<gloo::transport::Context> context;

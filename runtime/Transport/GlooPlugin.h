@@ -9,21 +9,22 @@
 #include <memory>
 #include <string>
 
+#include "runtime/Transport/TcpStore.h"
 #include "runtime/Transport/Transport.h"
 
 namespace vime {
 
 /// What a rank needs to find its peers over Gloo.
 struct GlooRendezvous {
-  std::string store;                // folder that all ranks see and nobody else writes to
-  std::string planId;               // as text; a peer that publishes another one is refused by name
+  TcpStore &store;                  // where ranks leave their addresses
+  std::string address;              // numeric, of this machine: where peers reach this rank
   std::vector<std::uint32_t> peers; // ranks to connect to, in the order of the connect rounds
-  std::chrono::milliseconds connectLimit; // for the start
-  std::chrono::milliseconds limit;        // for one transfer
+  Deadline deadline;                // for the start
+  std::chrono::milliseconds limit;  // for one transfer
 };
 
-/// Connects this rank with its peers. `Unacceptable` when the plug-in is missing or a peer runs
-/// another plan, `RankFailed` when one does not come.
+/// Connects this rank with its peers. `Unacceptable` when the plug-in is missing, `RankFailed` when
+/// a peer does not come.
 StatusOr<std::unique_ptr<Transport>> connectGloo(const RankEnds &ends,
                                                  const GlooRendezvous &rendezvous);
 

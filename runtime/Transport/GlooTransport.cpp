@@ -14,7 +14,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gloo/rendezvous/file_store.h>
 #include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
 
@@ -273,12 +272,11 @@ extern "C" vime::Transport *vimeConnectGloo(const vime::RankEnds &ends,
                                             const vime::GlooRendezvous &rendezvous,
                                             vime::Status &status) {
   try {
-    gloo::transport::tcp::attr attribute("127.0.0.1");
+    gloo::transport::tcp::attr attribute(rendezvous.address.c_str());
     auto mesh =
         std::make_unique<vime::GlooMesh>(gloo::transport::tcp::CreateDevice(attribute),
                                          static_cast<int>(ends.rank), static_cast<int>(ends.ranks));
-    gloo::rendezvous::FileStore store(rendezvous.store);
-    status = mesh->join(store, rendezvous);
+    status = mesh->join(rendezvous);
     if (!status.ok())
       return nullptr;
     return new vime::GlooTransport(std::move(mesh), ends, rendezvous.limit);

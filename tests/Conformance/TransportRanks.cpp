@@ -1,8 +1,6 @@
 #include "tests/Conformance/TransportRanks.h"
 
 #include <barrier>
-#include <cstdlib>
-#include <filesystem>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -10,19 +8,10 @@
 #include "runtime/Transport/Ends.h"
 #include "runtime/Transport/GlooPlugin.h"
 #include "runtime/Transport/RendezvousTransport.h"
+#include "runtime/Transport/TcpStoreServer.h"
 
 namespace vime {
 namespace {
-
-/// A folder that is gone when the test is over.
-struct TemporaryFolder {
-  TemporaryFolder() {
-    std::string pattern = std::filesystem::temp_directory_path() / "vime-test-XXXXXX";
-    path = mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path); }
-  std::filesystem::path path;
-};
 
 void runThreads(std::size_t count, const std::function<void(std::uint32_t)> &body) {
   std::vector<std::thread> threads;
@@ -52,17 +41,22 @@ void runThreaded(Backend backend, const Setting &setting, const std::function<vo
 }
 
 void runGloo(const Setting &setting, const std::function<void(Rank &)> &body) {
-  const TemporaryFolder store;
-  plan::Plan noRounds;
+  const StatusOr<std::unique_ptr<TcpStoreServer>> server = TcpStoreServer::listen("127.0.0.1", 0);
+  ASSERT_TRUE(server.ok()) << server.status().message();
+  (*server)->serve();
   // A rank that leaves as soon as it has met its peers would break off the meeting of the others.
   std::barrier allHaveMet(static_cast<std::ptrdiff_t>(setting.ends.size()));
   runThreads(setting.ends.size(), [&](std::uint32_t index) {
-    const GlooRendezvous rendezvous{.store = store.path,
-                                    .planId = "the same",
-                                    .peers = peersInConnectOrder(noRounds, setting.ends[index]),
-                                    .connectLimit = std::chrono::seconds(20),
-                                    .limit = setting.limit};
-    StatusOr<std::unique_ptr<Transport>> transport = connectGloo(setting.ends[index], rendezvous);
+    const Deadline deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    StatusOr<TcpStore> store =
+        TcpStore::connect({"127.0.0.1", (*server)->port()}, /*prefix=*/"", deadline);
+    ASSERT_TRUE(store.ok()) << store.status().message();
+    StatusOr<std::unique_ptr<Transport>> transport =
+        connectGloo(setting.ends[index], {.store = *store,
+                                          .address = "127.0.0.1",
+                                          .peers = peersOf(setting.ends[index]),
+                                          .deadline = deadline,
+                                          .limit = setting.limit});
     allHaveMet.arrive_and_wait();
     ASSERT_TRUE(transport.ok()) << transport.status().message();
     Rank rank{index, transport->get()};
