@@ -28,6 +28,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int kLookMilliseconds = 50; // while ranks are to stop
+
 /// Readable once `signal` was called.
 class Event {
 public:
@@ -100,12 +102,13 @@ private:
     pollfd files[] = {{over.descriptor(), POLLIN, 0},
                       {failed.descriptor(), POLLIN, 0},
                       {options.interrupts, POLLIN, 0}};
-    Clock::time_point deadline = Clock::time_point::max();
+    std::optional<Clock::time_point> since; // when the end began
     for (bool asked = false;;) {
-      poll(files, std::size(files), millisecondsUntil(deadline));
+      poll(files, std::size(files), since ? kLookMilliseconds : -1);
       if (files[Over].revents & POLLIN)
         return true;
-      if (Clock::now() >= deadline || (asked && (files[Interrupt].revents & POLLIN)))
+      if ((since && Clock::now() - *since >= stopLimit()) ||
+          (asked && (files[Interrupt].revents & POLLIN)))
         return false;
       if (files[Interrupt].revents & POLLIN) {
         asked = true;
@@ -113,12 +116,13 @@ private:
         outcome.interrupt();
         transports.front()->abort();
       }
-      if (deadline == Clock::time_point::max())
-        deadline = Clock::now() + stopLimit();
+      if (!since)
+        since = Clock::now();
       files[Failed].fd = -1; // said all it has to say
     }
   }
 
+  /// Looked up anew: what ranks say first need not be the cause.
   Clock::duration stopLimit() const {
     return outcome.status().code() == StatusCode::Hang ? Clock::duration(kHangStopLimit)
                                                        : Clock::duration(kStopLimit);
@@ -129,13 +133,6 @@ private:
     for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
       all.push_back(&records.of(rank));
     return all;
-  }
-
-  static int millisecondsUntil(Clock::time_point deadline) {
-    if (deadline == Clock::time_point::max())
-      return -1;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    return std::max(0, static_cast<int>(left.count()));
   }
 
   void abandon() {

@@ -115,7 +115,7 @@ KINDS = {
     "killed":       Kind(kill, (FAIL,), causes=("killed",)),
     "stopped":      Kind(stop, (HANG,), hangs=True, causes=("silent", "stuck")),
     "socket":       Kind(close_socket, (FAIL,), causes=("lost peer",)),
-    "swallowed":    Kind(swallow, (HANG,), hangs=True, causes=("transfer",)),
+    "swallowed":    Kind(swallow, (HANG,), hangs=True, causes=("transfer", "stuck")),
     "exception":    Kind(nothing, (FAIL,), ("gloo", "local"), preload="throw", causes=("failed",)),
     "stuck":        Kind(nothing, (HANG,), ("gloo", "local"), hangs=True, preload="stick", causes=("stuck", "failed")),
     "disk":         Kind(fill_disk, (FILE,), ("gloo", "local"), job="export", causes=("failed",), culprit=None),
