@@ -35,7 +35,7 @@ add_custom_target(vime_pages ALL DEPENDS ${made})
 # ---- the tools and their plug-ins ----
 set_target_properties(vimec PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON) # LLVM's own folder
 install(TARGETS vimec vime-exec RUNTIME DESTINATION bin COMPONENT tools)
-foreach(plugin vime_gloo vime_libtorch)
+foreach(plugin vime_gloo)
   if(TARGET ${plugin})
     install(TARGETS ${plugin} LIBRARY DESTINATION lib/vime COMPONENT tools)
   endif()
