@@ -130,7 +130,6 @@ Status RankRun::execute(Transport &transport, Sleeper &sleeper) {
   state.recorder = job.recorder;
   state.firstStep = static_cast<std::uint32_t>(firstStep);
   state.saving.plan = plan::toHex(job.planId);
-  state.saving.written.resize(own.stages.size());
   Executor executor(state, std::move(program), sleeper, /*finishedBefore=*/1);
   Status status = executor.run();
   ownFailure = executor.failedItself();

@@ -32,14 +32,13 @@ struct Counters {
   std::chrono::steady_clock::time_point since{};
 };
 
-/// What has been saved so far. Touched by the io lane only.
+/// What has been saved so far. The io lane's, but for `taken`.
 struct Saving {
   std::string plan;            // id
   std::uint64_t committed = 0; // steps done in the latest checkpoint of this run; 0: none
   /// Of the latest snapshot: the dispatcher's, until the io lane has taken it over. On rank 0.
   RunProgress taken;
-  RunProgress progress;               // of the latest shard; the io lane's
-  std::vector<std::uint64_t> written; // by stage: steps done in its latest shard
+  RunProgress progress; // of the latest shard
 };
 
 struct RankState {

@@ -31,8 +31,6 @@ std::vector<StageSpec> allStages(const plan::Plan &plan) {
 Status snapshot(RankState &state, const Instruction &instruction) {
   const StageSpec &spec = state.model->stages[instruction.stage].spec;
   const auto &header = *reinterpret_cast<const plan::StepHeader *>(instruction.operands[0]);
-  if (header.save == 0)
-    return Status();
   std::byte *const to = instruction.operands[3];
   *reinterpret_cast<plan::SnapshotHead *>(to) = {
       .steps = header.step + 1, .updates = header.updates + (state.scalars->bad != 0 ? 0 : 1)};
@@ -47,9 +45,6 @@ Status checkpointShard(RankState &state, const Instruction &instruction) {
   const RankStage &stage = state.model->stages[instruction.stage];
   const std::byte *const from = instruction.operands[0];
   const auto &head = *reinterpret_cast<const plan::SnapshotHead *>(from);
-  std::uint64_t &written = state.saving.written[instruction.stage];
-  if (head.steps == written)
-    return Status(); // nothing new
   const ShardPlace place{.directory = state.model->checkpointTo,
                          .steps = head.steps,
                          .stage = stage.index,
@@ -61,7 +56,7 @@ Status checkpointShard(RankState &state, const Instruction &instruction) {
     return status;
   auto &stats = *reinterpret_cast<plan::RankStats *>(instruction.operands[1]);
   stats.savedStages = stats.savedSteps == head.steps ? stats.savedStages + 1 : 1;
-  stats.savedSteps = written = head.steps;
+  stats.savedSteps = head.steps;
   state.saving.progress = state.saving.taken;
   state.saving.progress.updates = head.updates;
   return Status();
