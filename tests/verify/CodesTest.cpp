@@ -1,4 +1,4 @@
-// The codes that BrokenTest shows no message of: for each a change of the small plan that raises
+// The codes that the Broken…Test files show no message of: for each a change of the small plan that raises
 // it.
 #include <gtest/gtest.h>
 
