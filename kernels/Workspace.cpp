@@ -1,4 +1,5 @@
-// Upper bounds of what the native kernels (kernels/Cpu) lay out in a workspace, over all builds.
+// Upper bounds of what kernels lay out in a workspace: the native ones (kernels/Cpu) over all
+// builds, and ATen's.
 #include "kernels/Workspace.h"
 
 #include <algorithm>
@@ -22,20 +23,48 @@ std::size_t bytesFor(std::int64_t elements, DataType type) {
   return std::size_t(elements) * sizeOf(type) + kAreas * kAlignment;
 }
 
+// ---- LibTorch: whatever ATen allocates while it runs, in blocks of its own ----
+
+constexpr std::int64_t kTorchBlocks = 16;      // most that live together
+constexpr std::int64_t kTorchQueryBlock = 256; // FlashAttentionKernel.cpp: most queries and
+constexpr std::int64_t kTorchKeyBlock = 512;   // most keys that it takes at a time
+
+std::size_t torchBytes(std::int64_t elements, DataType type) {
+  return std::size_t(elements) * sizeOf(type) + (kTorchBlocks + 1) * kAlignment;
+}
+
+/// Of the query heads that take one turn: one of each key-value head.
+std::size_t torchAttention(DataType type, const Attention &attention, std::int64_t longest) {
+  const std::int64_t rows = longest * attention.keyValueHeads;
+  const std::int64_t queries = std::min(longest, kTorchQueryBlock);
+  const std::int64_t keys = std::min(longest, kTorchKeyBlock);
+  const std::int64_t scores = queries * (keys + attention.headWidth + 2);
+  const std::int64_t sharers = attention.heads / attention.keyValueHeads;
+  // Backward: three gradients, contiguous copies of two of its operands, and sums of keys and
+  // values.
+  const std::int64_t gradients = rows * attention.headWidth * (sharers > 1 ? 7 : 5);
+  return torchBytes(gradients + 2 * rows + 2 * scores, type);
+}
+
 } // namespace
 
-std::size_t productWorkspace(DataType type, std::int64_t columns, std::int64_t depth) {
+std::size_t productWorkspace(DataType type, std::int64_t columns, std::int64_t depth,
+                             KernelLibrary library) {
+  if (library == KernelLibrary::LibTorch)
+    return torchBytes(2 * kLibTorchTile * kLibTorchTile, type);
   return bytesFor(roundUp(columns, kWidestPanel) * depth + kTileRows * kDepthChunk, type);
 }
 
-std::size_t linearWorkspace(DataType type, const Linear &linear) {
-  return std::max({productWorkspace(type, linear.outputs, linear.inputs),
-                   productWorkspace(type, linear.inputs, linear.outputs),
-                   productWorkspace(type, linear.inputs, linear.tokens)});
+std::size_t linearWorkspace(DataType type, const Linear &linear, KernelLibrary library) {
+  return std::max({productWorkspace(type, linear.outputs, linear.inputs, library),
+                   productWorkspace(type, linear.inputs, linear.outputs, library),
+                   productWorkspace(type, linear.inputs, linear.tokens, library)});
 }
 
 std::size_t attentionWorkspace(DataType type, const Attention &attention,
-                               std::int64_t longestSegment) {
+                               std::int64_t longestSegment, KernelLibrary library) {
+  if (library == KernelLibrary::LibTorch)
+    return torchAttention(type, attention, longestSegment);
   const std::int64_t width = attention.headWidth, padded = roundUp(width, kWidestPanel);
   const std::int64_t copies = 2 * longestSegment * width;         // of keys and values
   const std::int64_t forward = longestSegment * kQueryBlock       // scores of one block of queries

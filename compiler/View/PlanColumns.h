@@ -107,9 +107,14 @@ void columns(Of<ModelConfig> auto &config, auto &visit) {
   visit("norm_epsilon", config.normEpsilon);
   visit("tied_head", config.tiedHead);
   visit("recomputes_layers", config.recomputesLayers);
+  visit("kernels", config.kernels);
   visit("forward_seconds", config.forwardSeconds);
   visit("backward_input_seconds", config.backwardInputSeconds);
   visit("backward_weight_seconds", config.backwardWeightSeconds);
+  visit.optional("embedding_elements", config.embeddingElements, config.embeddingElements != 0);
+  visit.optional("layer_elements", config.layerElements, config.layerElements != 0);
+  visit.optional("head_elements", config.headElements, config.headElements != 0);
+  visit.optional("task_bytes", config.taskBytes, config.taskBytes != 0);
 }
 
 void columns(Of<StageRange> auto &range, auto &visit) {

@@ -57,10 +57,17 @@ Json modelJson(const Model &model) {
                {"norm_epsilon", c.normEpsilon},
                {"tied_head", c.tiedHead},
                {"recomputes_layers", c.recomputesLayers},
+               {"kernels", wordOf(c.kernels)},
                {"forward_seconds", c.forwardSeconds},
                {"backward_input_seconds", c.backwardInputSeconds},
                {"backward_weight_seconds", c.backwardWeightSeconds},
+               {"embedding_elements", c.embeddingElements},
+               {"layer_elements", c.layerElements},
+               {"head_elements", c.headElements},
+               {"task_bytes", c.taskBytes},
+               {"module_hash", toHex(model.moduleHash)},
                {"checkpoint", model.checkpoint},
+               {"module", model.moduleFile},
                {"stages", Json::array()}};
   for (const StageRange &range : model.stages) {
     Json tensors = Json::array();

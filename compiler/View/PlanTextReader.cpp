@@ -97,6 +97,9 @@ private:
     fill(model.config);
     scan.expect("checkpoint");
     scan.text(model.checkpoint);
+    ColumnReader visit(scan);
+    visit.optional("module", model.moduleFile, false);
+    visit.optional("module_hash", model.moduleHash, false);
   }
 
   void part() {

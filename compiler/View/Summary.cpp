@@ -44,7 +44,13 @@ std::string modelLine(const Model &model) {
   if (isDecoder(c.family))
     line += fmt::format(" of width {}, {} ({} for keys), {}", c.hidden, amount(c.heads, "head"),
                         c.kvHeads, nameOf(c.type));
+  if (c.family == ModelFamily::TorchScript)
+    line += fmt::format(" of width {}, {}", c.hidden, nameOf(c.type));
+  if (c.kernels != KernelLibrary::Native)
+    line += fmt::format(", kernels of {}", nameOf(c.kernels));
   line += fmt::format(", in {}", amount(model.stages.size(), "stage"));
+  if (!model.moduleFile.empty())
+    line += ", from " + model.moduleFile;
   return model.checkpoint.empty() ? line : line + ", from " + model.checkpoint;
 }
 

@@ -50,7 +50,9 @@ struct JobText {
 
 /// Place of an opcode in plan::signatures(), so that it can be written as its name.
 enum class OpcodeWord : std::uint8_t {};
-template <> struct Words<OpcodeWord> { static std::span<const std::string_view> all(); };
+template <> struct Words<OpcodeWord> {
+  static std::span<const std::string_view> all();
+};
 OpcodeWord wordOf(std::uint16_t opcode);
 std::uint16_t opcodeOf(OpcodeWord word);
 
@@ -176,13 +178,21 @@ template <typename Fields> void visitFields(Fields &fields, ModelConfig &config)
   fields.named("norm_epsilon", config.normEpsilon);
   fields.flag("tied_head", config.tiedHead);
   fields.flag("recomputes_layers", config.recomputesLayers);
+  fields.optional("kernels", config.kernels, KernelLibrary::Native);
   fields.optional("forward_seconds", config.forwardSeconds, 0.0);
   fields.optional("backward_input_seconds", config.backwardInputSeconds, 0.0);
   fields.optional("backward_weight_seconds", config.backwardWeightSeconds, 0.0);
+  fields.optional("embedding_elements", config.embeddingElements, std::uint64_t{0});
+  fields.optional("layer_elements", config.layerElements, std::uint64_t{0});
+  fields.optional("head_elements", config.headElements, std::uint64_t{0});
+  fields.optional("task_bytes", config.taskBytes, std::uint64_t{0});
 }
 template <typename Fields> void visitFields(Fields &fields, plan::Model &model) {
   visitFields(fields, model.config);
   fields.optional("checkpoint", model.checkpoint, std::string());
+  fields.optional("module", model.moduleFile, std::string());
+  fields.optional("module_hash_low", model.moduleHash[0], std::uint64_t{0});
+  fields.optional("module_hash_high", model.moduleHash[1], std::uint64_t{0});
   fields.list("stages", model.stages);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::DataSettings &data) {

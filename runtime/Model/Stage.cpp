@@ -48,6 +48,8 @@ StatusOr<std::unique_ptr<Stage>> makeStage(const ModelConfig &config, StageRange
     return std::unique_ptr<Stage>(std::make_unique<NullStage>(weightBytes));
   case ModelFamily::Sleep:
     return std::unique_ptr<Stage>(std::make_unique<SleepStage>(config, weightBytes));
+  case ModelFamily::TorchScript:
+    return refuse("a user's module is a stage of the LibTorch plug-in");
   }
   return Status(StatusCode::Internal, "unknown model family");
 }

@@ -2,6 +2,7 @@
 #include "runtime/ModelSpec/ModelSpec.h"
 
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@ namespace {
 // overflows.
 constexpr std::uint32_t kMostLayers = 1 << 16, kMostWidth = 1 << 20, kMostFfn = 1 << 22,
                         kMostVocab = 1 << 24;
+constexpr std::uint64_t kMostOfModule = 1ull << 40; // parameters of a part, bytes of a task
 constexpr double kMostSeconds = 3600;
 constexpr std::uint64_t kMostTiedBytes = 0xFFFFFFFF; // it travels in one message
 
@@ -71,6 +73,26 @@ Status checkSleep(const ModelConfig &config) {
   return checkRange({"layers", config.layers, kMostLayers});
 }
 
+Status checkTorchScript(const ModelConfig &config) {
+  if (config.type == DataType::BFloat16)
+    return refuse("a module of type bfloat16: must be float32 or float64");
+  const Field fields[] = {{"layers", config.layers, kMostLayers},
+                          {"hidden", config.hidden, kMostWidth},
+                          {"vocab", config.vocab, kMostVocab}};
+  for (const Field &field : fields)
+    if (Status status = checkRange(field); !status.ok())
+      return status;
+  const std::pair<const char *, std::uint64_t> sizes[] = {
+      {"embedding_parameters", config.embeddingElements},
+      {"layer_parameters", config.layerElements},
+      {"head_parameters", config.headElements},
+      {"task_memory", config.taskBytes}};
+  for (const auto &[name, value] : sizes)
+    if (value < 1 || value > kMostOfModule)
+      return refuse(fmt::format("`{}` is {}, must be from 1 to {}", name, value, kMostOfModule));
+  return Status();
+}
+
 } // namespace
 
 Status check(const ModelConfig &config) {
@@ -87,6 +109,8 @@ Status check(const ModelConfig &config) {
     return checkRange({"layers", config.layers, kMostLayers});
   case ModelFamily::Sleep:
     return checkSleep(config);
+  case ModelFamily::TorchScript:
+    return checkTorchScript(config);
   }
   return refuse(fmt::format("unknown model family {}", static_cast<int>(config.family)));
 }

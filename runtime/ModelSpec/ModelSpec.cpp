@@ -117,6 +117,29 @@ StageSpec emptySpec(const ModelConfig &config, StageRange range) {
   return spec;
 }
 
+/// Parts of the user's module own one flat vector each, in the order of their parameters
+/// (`torch.nn.utils.parameters_to_vector`).
+StageSpec torchScriptSpec(const ModelConfig &config, StageRange range, MicrobatchCaps caps) {
+  StageSpec spec{.range = range};
+  TensorTable table(config.type);
+  if (range.embedding)
+    table.addPlain("embedding", {config.embeddingElements}, "embedding");
+  for (std::uint32_t layer = range.first; layer < range.end; ++layer) {
+    const std::string name = "layers." + std::to_string(layer);
+    table.addPlain(name, {config.layerElements}, name);
+  }
+  if (range.head)
+    table.addPlain("head", {config.headElements}, "head");
+  table.moveTo(spec);
+  spec.boundaryBytesPerToken = static_cast<std::uint32_t>(config.hidden * sizeOf(config.type));
+  const std::uint64_t logits = std::uint64_t(caps.tokens) * config.vocab * sizeOf(config.type);
+  spec.stashBytes = range.head ? alignRegion(logits) : kRegionAlignment;
+  spec.weightStashBytes = kRegionAlignment; // a backward runs its forward again
+  spec.forwardWorkspace = spec.backwardWorkspace = alignRegion(config.taskBytes);
+  spec.backwardInputWorkspace = spec.backwardWeightWorkspace = alignRegion(config.taskBytes);
+  return spec;
+}
+
 } // namespace
 
 std::uint64_t TensorSpec::elements() const {
@@ -139,11 +162,13 @@ std::vector<StageRange> splitLayers(const ModelConfig &config, std::uint32_t sta
 }
 
 StageSpec stageSpec(const ModelConfig &config, StageRange range, MicrobatchCaps caps) {
+  if (config.family == ModelFamily::TorchScript)
+    return torchScriptSpec(config, range, caps);
   return isDecoder(config.family) ? llamaSpec(config, range, caps) : emptySpec(config, range);
 }
 
 const char *nameOf(ModelFamily family) {
-  constexpr const char *kNames[] = {"llama", "null", "sleep", "qwen2", "qwen3"};
+  constexpr const char *kNames[] = {"llama", "null", "sleep", "qwen2", "qwen3", "torchscript"};
   return kNames[static_cast<std::size_t>(family)];
 }
 

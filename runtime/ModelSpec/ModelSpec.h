@@ -14,20 +14,23 @@
 #include <vector>
 
 #include "kernels/DataType.h"
+#include "kernels/KernelLibrary.h"
 #include "runtime/Base/Status.h"
 
 namespace vime {
 
 enum class ModelFamily : std::uint8_t {
-  Llama, // RMSNorm, RoPE, grouped-query attention, SwiGLU
-  Null,  // computes nothing: measures the executor and the transports
-  Sleep, // tasks last as long as declared
-  Qwen2, // Llama with a bias in the q, k and v products
-  Qwen3  // Llama with an RMSNorm of each head's q and k before RoPE
+  Llama,      // RMSNorm, RoPE, grouped-query attention, SwiGLU
+  Null,       // computes nothing: measures the executor and the transports
+  Sleep,      // tasks last as long as declared
+  Qwen2,      // Llama with a bias in the q, k and v products
+  Qwen3,      // Llama with an RMSNorm of each head's q and k before RoPE
+  TorchScript // a module that the user brings, differentiated by LibTorch
 };
 
 constexpr bool isDecoder(ModelFamily family) {
-  return family != ModelFamily::Null && family != ModelFamily::Sleep;
+  return family == ModelFamily::Llama || family == ModelFamily::Qwen2 ||
+         family == ModelFamily::Qwen3;
 }
 
 struct ModelConfig {
@@ -37,8 +40,13 @@ struct ModelConfig {
   double ropeTheta = 10000, normEpsilon = 1e-5;
   bool tiedHead = false;         // the head's matrix is the embedding's
   bool recomputesLayers = false; // keep each layer's input alone; its forward runs again
+  KernelLibrary kernels = KernelLibrary::Native; // which ask for different workspaces
   // Sleep: per stage and microbatch.
   double forwardSeconds = 0, backwardInputSeconds = 0, backwardWeightSeconds = 0;
+  // TorchScript: parameters of the module's parts (all layers have as many), and what one task may
+  // allocate at most.
+  std::uint64_t embeddingElements = 0, layerElements = 0, headElements = 0;
+  std::uint64_t taskBytes = 0;
   bool operator==(const ModelConfig &) const = default;
 };
 
@@ -109,7 +117,7 @@ std::vector<StageRange> splitLayers(const ModelConfig &config, std::uint32_t sta
 
 StageSpec stageSpec(const ModelConfig &config, StageRange range, MicrobatchCaps caps);
 
-/// `llama`, `null`, `sleep`, `qwen2`, `qwen3`.
+/// `llama`, `null`, `sleep`, `qwen2`, `qwen3`, `torchscript`.
 const char *nameOf(ModelFamily family);
 
 } // namespace vime

@@ -64,7 +64,7 @@ KernelNeeds kernelNeeds(const ModelConfig &config, StageRange range, MicrobatchC
   KernelNeeds needs;
   const auto linear = [&](std::uint64_t inputs, std::uint64_t outputs) {
     const auto product = [&](std::uint64_t columns, std::uint64_t depth) {
-      return std::uint64_t(productWorkspace(config.type, columns, depth));
+      return std::uint64_t(productWorkspace(config.type, columns, depth, config.kernels));
     };
     needs.forward = std::max(needs.forward, product(outputs, inputs));
     needs.input = std::max(needs.input, product(inputs, outputs));
@@ -79,7 +79,8 @@ KernelNeeds kernelNeeds(const ModelConfig &config, StageRange range, MicrobatchC
   const Attention heads{.heads = std::int32_t(config.heads),
                         .keyValueHeads = std::int32_t(config.kvHeads),
                         .headWidth = std::int32_t(config.headWidth)};
-  const std::uint64_t attention = attentionWorkspace(config.type, heads, caps.segmentTokens);
+  const std::uint64_t attention =
+      attentionWorkspace(config.type, heads, caps.segmentTokens, config.kernels);
   needs.forward = alignRegion(std::max(needs.forward, attention));
   needs.input = alignRegion(std::max(needs.input, attention));
   needs.weight = alignRegion(needs.weight);

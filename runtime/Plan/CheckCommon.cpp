@@ -60,7 +60,9 @@ bool isTooLarge(const ModelConfig &config, const DataSettings &data) {
   const double tokens = double(data.sequence) * data.samples;
   const double activations = tokens * (config.layers * width * 8 + config.vocab * 2.0);
   const double weights =
-      config.layers * width * 4 * config.hidden + 2.0 * config.vocab * config.hidden;
+      config.layers * (width * 4 * config.hidden + double(config.layerElements)) +
+      2.0 * config.vocab * config.hidden + double(config.embeddingElements) +
+      double(config.headElements) + double(config.taskBytes);
   return (activations + weights) * 8 > double(kMostBytes);
 }
 
@@ -68,18 +70,23 @@ bool isTooLarge(const ModelConfig &config, const DataSettings &data) {
 constexpr std::uint32_t kByteTokens = 256;
 
 Status checkModel(const Plan &plan, std::size_t index) {
-  const auto &[config, stages, checkpoint] = plan.models[index];
+  const auto &[config, stages, checkpoint, moduleFile, moduleHash] = plan.models[index];
   if (!isEnumerator(config.family) || !isEnumerator(config.type))
     return unacceptable(fmt::format("family or type of model {} is unknown", index));
+  if (!isEnumerator(config.kernels))
+    return unacceptable(fmt::format("the kernels of model {} are unknown", index));
   if (Status status = check(config); !status.ok())
     return unacceptable(fmt::format("model {}: {}", index, status.message()));
   if (isTooLarge(config, plan.data))
     return unacceptable(fmt::format("model {} is larger than any machine", index));
-  if (config.family == ModelFamily::Llama && config.vocab < kByteTokens)
+  const bool isEmpty = config.family == ModelFamily::Null || config.family == ModelFamily::Sleep;
+  if (!isEmpty && config.vocab < kByteTokens)
     return unacceptable(fmt::format("model {} has a vocabulary of {}, the bytes of its text are {}",
                                     index, config.vocab, kByteTokens));
   if (!isCleanText(checkpoint))
     return unacceptable(fmt::format("the checkpoint of model {} has no legible name", index));
+  if (!isCleanText(moduleFile) || moduleFile.empty() != (config.family != ModelFamily::TorchScript))
+    return unacceptable(fmt::format("the module of model {} has no legible name", index));
   std::uint32_t layer = 0;
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
     const auto &[first, end, embedding, head] = stages[stage];

@@ -78,9 +78,15 @@ bool decode(const file::Model &table, Model &model) {
   config.normEpsilon = table.norm_epsilon();
   config.tiedHead = table.tied_head();
   config.recomputesLayers = table.recomputes_layers();
+  config.kernels = enumOf<KernelLibrary>(table.kernels());
   config.forwardSeconds = table.forward_seconds();
   config.backwardInputSeconds = table.backward_input_seconds();
   config.backwardWeightSeconds = table.backward_weight_seconds();
+  config.embeddingElements = table.embedding_elements();
+  config.layerElements = table.layer_elements();
+  config.headElements = table.head_elements();
+  config.taskBytes = table.task_bytes();
+  model.moduleHash = decode(*table.module_hash());
   if (table.stages()->size() > kMostModelStages)
     return false;
   for (const file::StageRange *range : *table.stages()) {
@@ -88,7 +94,8 @@ bool decode(const file::Model &table, Model &model) {
     if (!takeFlag(range->embedding(), stage.embedding) || !takeFlag(range->head(), stage.head))
       return false;
   }
-  return takeText(table.checkpoint(), model.checkpoint);
+  return takeText(table.checkpoint(), model.checkpoint) &&
+         takeText(table.module_file(), model.moduleFile);
 }
 
 bool decodeSettings(const file::Common &table, Plan &plan) {

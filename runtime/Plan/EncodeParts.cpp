@@ -43,19 +43,23 @@ Offset<file::Decision> encode(FlatBufferBuilder &builder, const DecisionRange &r
 }
 
 Offset<file::Model> encode(FlatBufferBuilder &builder, const Model &model) {
-  const auto &[config, stages, checkpoint] = model;
+  const auto &[config, stages, checkpoint, moduleFile, moduleHash] = model;
   const auto &[family, type, layers, hidden, heads, kvHeads, headWidth, ffn, vocab, ropeTheta,
-               normEpsilon, tiedHead, recomputesLayers, forwardSeconds, backwardInputSeconds,
-               backwardWeightSeconds] = config;
+               normEpsilon, tiedHead, recomputesLayers, kernels, forwardSeconds,
+               backwardInputSeconds, backwardWeightSeconds, embeddingElements, layerElements,
+               headElements, taskBytes] = config;
   std::vector<file::StageRange> ranges;
   for (const auto &[first, end, embedding, head] : stages)
     ranges.emplace_back(first, end, embedding, head);
   const auto stageVector = builder.CreateVectorOfStructs(ranges);
   const auto checkpointText = builder.CreateString(checkpoint);
+  const auto moduleText = builder.CreateString(moduleFile);
+  const file::Hash hash = encode(moduleHash);
   return file::CreateModel(builder, raw(family), raw(type), layers, hidden, heads, kvHeads,
                            headWidth, ffn, vocab, ropeTheta, normEpsilon, forwardSeconds,
                            backwardInputSeconds, backwardWeightSeconds, stageVector, checkpointText,
-                           tiedHead, recomputesLayers);
+                           tiedHead, recomputesLayers, raw(kernels), moduleText, &hash,
+                           embeddingElements, layerElements, headElements, taskBytes);
 }
 
 Offset<file::Data> encode(FlatBufferBuilder &builder, const DataSettings &data) {
@@ -135,11 +139,11 @@ flatbuffers::DetachedBuffer encodeCommon(const Plan &plan) {
   const auto endVector = builder.CreateVector(stageEnds);
   const auto programOf = builder.CreateVector(plan.programOf);
   const auto layoutOf = builder.CreateVector(plan.layoutOf);
-  builder.Finish(file::CreateCommon(
-      builder, schedule, &mesh, groupVector, decisionVector, conditionVector, modelVector,
-      dataTable, evaluationTable, optimizerTable, checkpointTable, runTable, limitsTable,
-      stageVector, endVector, static_cast<std::uint32_t>(plan.layouts.size()), programOf,
-      layoutOf));
+  builder.Finish(
+      file::CreateCommon(builder, schedule, &mesh, groupVector, decisionVector, conditionVector,
+                         modelVector, dataTable, evaluationTable, optimizerTable, checkpointTable,
+                         runTable, limitsTable, stageVector, endVector,
+                         static_cast<std::uint32_t>(plan.layouts.size()), programOf, layoutOf));
   return builder.Release();
 }
 
@@ -239,7 +243,7 @@ flatbuffers::DetachedBuffer encodeTensors(const Plan &plan) {
   FlatBufferBuilder builder;
   std::vector<Offset<file::Tensor>> tensors;
   for (std::uint32_t model = 0; model < plan.models.size(); ++model) {
-    const auto &[config, stages, checkpoint] = plan.models[model];
+    const auto &[config, stages, checkpoint, moduleFile, moduleHash] = plan.models[model];
     if (!check(config).ok())
       continue; // no such model has tensors; the reader will refuse it
     for (std::uint32_t stage = 0; stage < stages.size(); ++stage)

@@ -13,13 +13,15 @@ constexpr std::string_view kLaneKinds[] = {"compute", "copy.in", "copy.out", "io
                                            "host",    "send",    "receive",  "group"};
 constexpr std::string_view kTiers[] = {"device", "host"};
 constexpr std::string_view kBuffers[] = {
-    "header",        "segments",       "tokens",      "labels",          "losses",
-    "scalars",       "squares",        "all_squares", "stats",           "replica_stats",
-    "all_stats",     "weights",        "gradients",   "moments",         "input",
-    "output",        "output_gradient", "input_gradient", "stash",       "weight_stash",
-    "tied_weights",  "tied_gradients", "workspace",   "snapshot",        "staging"};
+    "header",       "segments",        "tokens",         "labels",   "losses",
+    "scalars",      "squares",         "all_squares",    "stats",    "replica_stats",
+    "all_stats",    "weights",         "gradients",      "moments",  "input",
+    "output",       "output_gradient", "input_gradient", "stash",    "weight_stash",
+    "tied_weights", "tied_gradients",  "workspace",      "snapshot", "staging"};
 constexpr std::string_view kDataTypes[] = {"float32", "float64", "bfloat16", "int32", "byte"};
-constexpr std::string_view kFamilies[] = {"llama", "null", "sleep", "qwen2", "qwen3"};
+constexpr std::string_view kFamilies[] = {"llama", "null",  "sleep",
+                                          "qwen2", "qwen3", "torchscript"};
+constexpr std::string_view kKernelLibraries[] = {"native", "libtorch"};
 
 constexpr std::string_view kDecisions[] = {"microbatches", "evaluate", "save", "stop", "bad"};
 constexpr std::string_view kComparisons[] = {"equal", "not_equal", "less", "at_least"};
@@ -39,7 +41,8 @@ static_assert(std::size(kDecisions) == static_cast<std::size_t>(Decision::Bad) +
 static_assert(std::size(kComparisons) == static_cast<std::size_t>(Comparison::AtLeast) + 1);
 static_assert(std::size(kTails) == static_cast<std::size_t>(Tail::Drop) + 1);
 static_assert(std::size(kDecays) == static_cast<std::size_t>(Decay::Cosine) + 1);
-static_assert(std::size(kFamilies) == static_cast<std::size_t>(ModelFamily::Qwen3) + 1);
+static_assert(std::size(kFamilies) == static_cast<std::size_t>(ModelFamily::TorchScript) + 1);
+static_assert(std::size(kKernelLibraries) == static_cast<std::size_t>(KernelLibrary::LibTorch) + 1);
 
 } // namespace
 
@@ -51,6 +54,7 @@ template <> Names namesOf<Tier>() { return kTiers; }
 template <> Names namesOf<BufferKind>() { return kBuffers; }
 template <> Names namesOf<DataType>() { return kDataTypes; }
 template <> Names namesOf<ModelFamily>() { return kFamilies; }
+template <> Names namesOf<KernelLibrary>() { return kKernelLibraries; }
 template <> Names namesOf<Decision>() { return kDecisions; }
 template <> Names namesOf<Comparison>() { return kComparisons; }
 template <> Names namesOf<Tail>() { return kTails; }

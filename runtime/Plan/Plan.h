@@ -220,15 +220,17 @@ struct Layout {
 
 // ---- the model and the settings that routines read ----------------------------------------------
 
+using Hash128 = std::array<std::uint64_t, 2>; // low, high
+
 struct Model {
   ModelConfig config;
   std::vector<StageRange> stages; // in order of the layers
   /// Hugging Face directory to start from, as the job states it; empty: initialise.
   std::string checkpoint;
+  std::string moduleFile; // TorchScript file, as the job states it; empty for other families
+  Hash128 moduleHash{};   // XXH3-128 of the file when the plan was made
   bool operator==(const Model &) const = default;
 };
-
-using Hash128 = std::array<std::uint64_t, 2>; // low, high
 
 /// What becomes of the samples at the end of an epoch that fill no step.
 enum class Tail : std::uint8_t {

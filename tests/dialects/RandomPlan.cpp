@@ -85,8 +85,13 @@ private:
                     dice.real(),
                     dice.coin(),
                     dice.coin(),
+                    dice.word<KernelLibrary>(),
                     dice.real(),
                     dice.real(),
+                    0,
+                    dice.any64(),
+                    dice.any64(),
+                    dice.any64(),
                     0};
     const std::uint64_t stages = 1 + dice.upTo(3);
     for (std::uint64_t stage = 0; stage < stages; ++stage) {
@@ -95,6 +100,8 @@ private:
       model.stages.push_back({first, model.config.layers, stage == 0, stage + 1 == stages});
     }
     model.checkpoint = dice.text();
+    model.moduleFile = dice.text();
+    model.moduleHash = {dice.any64(), dice.any64()};
     return model;
   }
 

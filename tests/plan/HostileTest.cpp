@@ -149,7 +149,9 @@ TEST(OutOfRange, ModelAndSettings) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   expectSentences({
       {"family or type of model 0 is unknown",
-       [](Plan &p) { p.models[0].config.family = ModelFamily(5); }},
+       [](Plan &p) { p.models[0].config.family = ModelFamily(6); }},
+      {"the kernels of model 0 are unknown",
+       [](Plan &p) { p.models[0].config.kernels = KernelLibrary(2); }},
       {"model 0 has a vocabulary of 255, the bytes of its text are 256",
        [](Plan &p) {
          p.models[0].config = {.layers = 2,
