@@ -39,6 +39,20 @@ std::optional<FileFingerprint> readText(const Job &job, const Field<std::string>
   return std::nullopt;
 }
 
+/// Of the model's module; of zeros where it has none.
+std::optional<plan::Hash128> readModule(const Job &job, Findings &findings) {
+  const Field<std::string> &file = job.model(job.actor.model.value)->module;
+  if (file.value.empty())
+    return plan::Hash128{};
+  const StatusOr<FileFingerprint> fingerprint = hashFile(pathFromJob(job.file, file.value));
+  if (fingerprint.ok())
+    return fingerprint->hash;
+  findings.error(Rule::J, number(JobCode::ModuleUnreadable), fingerprint.status().message())
+      .at(file.span)
+      .withHelp("a relative path counts from the folder of the job file");
+  return std::nullopt;
+}
+
 } // namespace
 
 std::optional<TextFacts> readTextFacts(const Job &job, Findings &findings) {
@@ -50,9 +64,10 @@ std::optional<TextFacts> readTextFacts(const Job &job, Findings &findings) {
     if (!heldOut)
       return std::nullopt;
   }
-  if (!text)
+  const std::optional<plan::Hash128> module = readModule(job, findings);
+  if (!text || !module)
     return std::nullopt;
-  TextFacts facts{.bytes = text->bytes, .hash = text->hash};
+  TextFacts facts{.bytes = text->bytes, .hash = text->hash, .moduleHash = *module};
   if (heldOut) {
     facts.heldOutBytes = heldOut->bytes;
     facts.heldOutHash = heldOut->hash;

@@ -1,4 +1,5 @@
-// The text that a job trains on: there, long enough, and with which content.
+// The files that a job trains on and with, a text and maybe a module: there, long enough, and with
+// which content.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,7 @@
 
 namespace vime {
 
-/// Reads the whole text once for its fingerprint; nothing, and a finding, if a plan cannot be made
+/// Reads all of them once for their fingerprints; nothing, and a finding, if a plan cannot be made
 /// for it.
 std::optional<TextFacts> readTextFacts(const Job &job, Findings &findings);
 

@@ -22,8 +22,9 @@ inline void assign(std::uint32_t &to, const Value &value) {
 
 // Unknown words have been refused.
 inline void assign(ModelFamily &to, const Value &value) {
-  for (const ModelFamily family : {ModelFamily::Llama, ModelFamily::Null, ModelFamily::Sleep,
-                                   ModelFamily::Qwen2, ModelFamily::Qwen3})
+  for (const ModelFamily family :
+       {ModelFamily::Llama, ModelFamily::Null, ModelFamily::Sleep, ModelFamily::Qwen2,
+        ModelFamily::Qwen3, ModelFamily::TorchScript})
     if (nameOf(family) == std::get<std::string>(value))
       to = family;
 }
@@ -85,13 +86,14 @@ template <auto Member> constexpr Binding bindModel() {
               }};
 }
 
-constexpr Binding bindCheckpoint() {
+/// A path beside a model's configuration.
+template <auto Member> constexpr Binding bindFileOfModel() {
   return {.store = [](Job &, Job::NamedModel *model, std::string_view, const Value &value,
-                      const Origin &origin) { store(model->checkpoint, value, origin); },
+                      const Origin &origin) { store(model->*Member, value, origin); },
           .load = [](const Job &,
-                     const Job::NamedModel *model) { return valueOf(model->checkpoint.value); },
+                     const Job::NamedModel *model) { return valueOf((model->*Member).value); },
           .origin = [](const Job &, const Job::NamedModel *model,
-                       std::string_view) { return originOf(model->checkpoint); }};
+                       std::string_view) { return originOf(model->*Member); }};
 }
 
 constexpr Binding bindActorRanks() {

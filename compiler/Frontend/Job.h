@@ -41,6 +41,7 @@ struct Job {
   struct {
     Field<std::uint32_t> ranks;
     Field<std::string> device;   // `cpu`
+    Field<std::string> kernels;  // `native`, `libtorch`
     Field<std::uint64_t> memory; // bytes per rank; 0: not stated
   } cluster;
 
@@ -50,6 +51,7 @@ struct Job {
     ModelConfig config;
     std::map<std::string, Origin> origins; // of the values in `config`, by key: `layers`
     Field<std::string> checkpoint;         // Hugging Face directory, as stated
+    Field<std::string> module;             // TorchScript file, as stated
   };
   std::vector<NamedModel> models;
 

@@ -137,7 +137,8 @@ void checkStepTokens(Draft &draft) {
 void checkExportedModel(Draft &draft) {
   const Job &job = draft.job;
   const Job::NamedModel *model = draft.model(job.actor.model.value);
-  if (!model || job.run.exportTo.value.empty() || isDecoder(model->config.family))
+  if (!model || job.run.exportTo.value.empty() || isDecoder(model->config.family) ||
+      model->config.family == ModelFamily::TorchScript)
     return;
   draft.error(JobCode::UnusedValue,
               "`run.export` has no use: a model of family " + code(nameOf(model->config.family)) +
@@ -154,7 +155,7 @@ void checkRecompute(Draft &draft) {
   draft
       .error(JobCode::UnusedValue,
              "`memory.recompute` has no use: a model of family " +
-                 code(nameOf(model->config.family)) + " keeps no activations",
+                 code(nameOf(model->config.family)) + " keeps no activations of its layers",
              job.memory.recompute.span)
       .withHelp("remove it");
 }

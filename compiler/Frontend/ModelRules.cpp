@@ -126,6 +126,8 @@ void checkConfig(Draft &draft, const Job::NamedModel &model) {
 void checkModel(Draft &draft, const Job::NamedModel &model) {
   if (!draft.isKnown("models." + model.name + ".family"))
     return;
+  if (model.config.family == ModelFamily::TorchScript)
+    checkVocabulary(draft, model);
   if (!isDecoder(model.config.family))
     return checkConfig(draft, model);
   checkVocabulary(draft, model);

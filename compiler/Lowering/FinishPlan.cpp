@@ -67,6 +67,7 @@ void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text,
                        .microbatches = evaluationMicrobatches(job),
                        .patience = job.evaluation.patience.value,
                        .target = job.evaluation.target.value};
+  plan.models.front().moduleHash = text.moduleHash;
   plan.optimizer = {.learningRate = job.optimizer.learningRate.value,
                     .beta1 = job.optimizer.beta1.value,
                     .beta2 = job.optimizer.beta2.value,

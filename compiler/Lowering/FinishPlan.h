@@ -7,12 +7,14 @@
 
 namespace vime {
 
-/// The texts that the plan is made for; the second one only if the job evaluates.
+/// The files that the plan is made for: the second text only if the job evaluates, the module only
+/// if the model is one.
 struct TextFacts {
   std::uint64_t bytes = 0;
   plan::Hash128 hash{};
   std::uint64_t heldOutBytes = 0;
   plan::Hash128 heldOutHash{};
+  plan::Hash128 moduleHash{};
 };
 
 /// Fills settings, limits, connect rounds and origins.

@@ -406,9 +406,13 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
   const Job::NamedModel &model = *job.model(job.actor.model.value);
   ModelConfig config = model.config;
   config.recomputesLayers = job.memory.recompute.value == "layer";
+  config.kernels = job.cluster.kernels.value == nameOf(KernelLibrary::LibTorch)
+                       ? KernelLibrary::LibTorch
+                       : KernelLibrary::Native;
   plan.models = {{.config = config,
                   .stages = splitStages(job, static_cast<std::uint32_t>(order.placement.size())),
-                  .checkpoint = model.checkpoint.value}};
+                  .checkpoint = model.checkpoint.value,
+                  .moduleFile = model.module.value}};
   TrainingLoop(job, order, plan).write(members);
   const PipelineClock &clock = members.back().clock;
   plan.predictions = {.stepUnits = static_cast<double>(clock.makespan),

@@ -20,6 +20,8 @@ struct PlanPhase : PhasePass<PlanPhase> {
     heldOutBytes = facts.heldOutBytes;
     heldOutHashLow = facts.heldOutHash[0];
     heldOutHashHigh = facts.heldOutHash[1];
+    moduleHashLow = facts.moduleHash[0];
+    moduleHashHigh = facts.moduleHash[1];
     version = compiler;
   }
   PlanPhase(const PlanPhase &other) : PhasePass(other) {} // MLIR copies the options
@@ -40,10 +42,13 @@ struct PlanPhase : PhasePass<PlanPhase> {
       return refuse(op, "the plan has no layouts; phase memory makes them");
     if (plan.programOf.size() != plan::representatives(plan.mesh))
       return refuse(op, "the plan has not a program for each rank");
-    finishPlan(
-        plan, *job,
-        {textBytes, {textHashLow, textHashHigh}, heldOutBytes, {heldOutHashLow, heldOutHashHigh}},
-        version);
+    finishPlan(plan, *job,
+               {.bytes = textBytes,
+                .hash = {textHashLow, textHashHigh},
+                .heldOutBytes = heldOutBytes,
+                .heldOutHash = {heldOutHashLow, heldOutHashHigh},
+                .moduleHash = {moduleHashLow, moduleHashHigh}},
+               version);
     plan.programs.clear();
     return ir::updatePlan(op, plan);
   }
@@ -60,6 +65,10 @@ struct PlanPhase : PhasePass<PlanPhase> {
                                        llvm::cl::init(0)};
   Option<std::uint64_t> heldOutHashHigh{*this, "held-out-hash-high", llvm::cl::desc("its hash"),
                                         llvm::cl::init(0)};
+  Option<std::uint64_t> moduleHashLow{
+      *this, "module-hash-low", llvm::cl::desc("hash of the model's module"), llvm::cl::init(0)};
+  Option<std::uint64_t> moduleHashHigh{*this, "module-hash-high", llvm::cl::desc("its hash"),
+                                       llvm::cl::init(0)};
   Option<std::string> version{*this, "compiler", llvm::cl::desc("version of the compiler")};
 };
 

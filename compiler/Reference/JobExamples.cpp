@@ -106,6 +106,14 @@ constexpr std::array kExamples = {
         "  policy:  {family: llama, layers: 8, hidden: 64, heads: 4096, head_width: 1024, ffn: "
         "172, vocab: 256}",
         kModel, "choose sizes that the message allows"},
+    JobExample{JobCode::ModuleUnreadable,
+               "  policy:  {family: torchscript, layers: 8, hidden: 64, vocab: 256, module: "
+               "no-such-module.pt, embedding_parameters: 16384, layer_parameters: 4160, "
+               "head_parameters: 16384, task_memory: 64MiB}",
+               "  policy:  {family: torchscript, layers: 8, hidden: 64, vocab: 256, module: "
+               "module.pt, embedding_parameters: 16384, layer_parameters: 4160, "
+               "head_parameters: 16384, task_memory: 64MiB}",
+               "a relative path counts from the folder of the job file"},
 
     JobExample{JobCode::TextUnreadable, "data:      {text: no-such-file.txt, sequence: 128 tokens}",
                kData, "a relative path counts from the folder of the job file"},

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "kernels/Native.h"
+#include "runtime/Base/FileHash.h"
+#include "runtime/Model/LibTorchPlugin.h"
 #include "runtime/Plan/Describe.h"
 
 namespace vime {
@@ -41,6 +45,49 @@ std::vector<StageSquares> squaresOfStages(const plan::Plan &plan) {
   return squares;
 }
 
+StatusOr<const Kernels *> libTorchKernels(DataType type) {
+  const StatusOr<const LibTorchPlugin *> torch = openLibTorch();
+  if (!torch.ok())
+    return torch.status();
+  if (const Kernels *kernels = (*torch)->kernels(type))
+    return kernels;
+  return Status(StatusCode::Unacceptable,
+                fmt::format("the libtorch kernels have no {}", nameOf(type)));
+}
+
+StatusOr<const Kernels *> kernelsFor(const ModelConfig &config, std::optional<Isa> isa) {
+  if (config.kernels == KernelLibrary::LibTorch)
+    return isa ? Status(
+                     StatusCode::Unacceptable,
+                     "`--isa` chooses among the native kernels, the plan is for those of LibTorch")
+               : libTorchKernels(config.type);
+  if (const Kernels *kernels =
+          isa ? nativeKernelsFor(*isa, config.type) : nativeKernels(config.type))
+    return kernels;
+  if (isa && nativeKernels(config.type))
+    return Status(StatusCode::Unacceptable, "this machine has not the instructions of `--isa`");
+  return Status(StatusCode::Unacceptable, nativeRefusal(config.type));
+}
+
+/// The file must be the one that the plan was made for.
+StatusOr<std::unique_ptr<Stage>> makeModuleStage(const plan::Model &model, const ModuleStage &stage,
+                                                 const Kernels &kernels) {
+  const StatusOr<FileFingerprint> file = hashFile(stage.file);
+  if (!file.ok())
+    return file.status();
+  if (file->hash != model.moduleHash)
+    return Status(StatusCode::Unacceptable,
+                  fmt::format("`{}` is another file than the plan was made for", stage.file));
+  const StatusOr<const LibTorchPlugin *> torch = openLibTorch();
+  if (!torch.ok())
+    return torch.status();
+  Status status;
+  std::unique_ptr<Stage> made((*torch)->makeStage(model.config, stage, kernels, status));
+  if (!made)
+    return Status(StatusCode::Unacceptable, status.message());
+  return made;
+}
+
 } // namespace
 
 MicrobatchCaps capsOf(const plan::DataSettings &data) {
@@ -57,17 +104,18 @@ StatusOr<RankModel> makeRankModel(const plan::Plan &plan, std::uint32_t rank,
                                   const std::string &base, std::optional<Isa> isa) {
   RankModel result;
   const plan::Model &model = plan.models.front();
-  result.kernels =
-      isa ? nativeKernelsFor(*isa, model.config.type) : nativeKernels(model.config.type);
-  if (!result.kernels && isa && nativeKernels(model.config.type))
-    return Status(StatusCode::Unacceptable, "this machine has not the instructions of `--isa`");
-  if (!result.kernels)
-    return Status(StatusCode::Unacceptable, nativeRefusal(model.config.type));
+  StatusOr<const Kernels *> kernels = kernelsFor(model.config, isa);
+  if (!kernels.ok())
+    return kernels.status();
+  result.kernels = *kernels;
   std::uint32_t square = 0;
   for (const plan::LocalStage &local : plan::programOf(plan, rank)->stages) {
     const StageRange range = model.stages[local.stage];
     StatusOr<std::unique_ptr<Stage>> stage =
-        makeStage(model.config, range, capsOf(plan.data), *result.kernels);
+        model.config.family == ModelFamily::TorchScript
+            ? makeModuleStage(model, {pathFrom(base, model.moduleFile), range, capsOf(plan.data)},
+                              *result.kernels)
+            : makeStage(model.config, range, capsOf(plan.data), *result.kernels);
     if (!stage.ok())
       return stage.status();
     result.stages.push_back({model.config, local.stage,

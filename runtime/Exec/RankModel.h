@@ -40,9 +40,9 @@ struct RankModel {
 
 MicrobatchCaps capsOf(const plan::DataSettings &data);
 
-/// `base`: folder that the job's relative paths refer to. `Unacceptable` when this machine has no
-/// kernels for the model,
-/// or none of `isa`.
+/// `base`: folder that the job's relative paths refer to. `Unacceptable` when this machine has not
+/// the kernels that the plan is for, or none of `isa`, or another module than the plan was made
+/// for.
 StatusOr<RankModel> makeRankModel(const plan::Plan &plan, std::uint32_t rank,
                                   const std::string &base, std::optional<Isa> isa = {});
 

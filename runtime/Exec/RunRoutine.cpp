@@ -5,11 +5,16 @@
 
 #include <fmt/format.h>
 
+#include "kernels/KernelError.h"
+
 namespace vime {
 
 Status runRoutine(RankState &state, const Instruction &instruction, bool &threw) {
   try {
     return instruction.routine(state, instruction);
+  } catch (const KernelError &error) {
+    threw = true;
+    return Status(StatusCode::RankFailed, error.what());
   } catch (const std::bad_alloc &) {
     threw = true;
     return Status(StatusCode::RankFailed, "no memory is left");

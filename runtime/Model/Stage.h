@@ -73,6 +73,8 @@ struct BackwardWeightOperands {
 class Stage {
 public:
   virtual ~Stage() = default;
+  /// First values that the stage has itself, over those of `initialize`.
+  virtual void bringWeights([[maybe_unused]] void *weights) const {}
   virtual void forward(const Segments &segments, const ForwardOperands &at) const = 0;
   /// Last stage only, between its forward and its backward. Gradients are those of the sum, not of
   /// a mean: the plan scales them once per step.

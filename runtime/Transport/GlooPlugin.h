@@ -1,14 +1,12 @@
 // Gloo plug-in: opens libvime_gloo.so, the only library of vime that links Gloo, when a run asks
-// for `--transport gloo`.
-//
-// It lies in the folder of the executable or in ../lib beside it. RTLD_LOCAL keeps its symbols
-// apart from the newer Gloo inside LibTorch.
+// for `--transport gloo` (runtime/Base/Plugin.h).
 #pragma once
 
 #include <chrono>
 #include <memory>
 #include <string>
 
+#include "runtime/Base/Plugin.h"
 #include "runtime/Transport/TcpStore.h"
 #include "runtime/Transport/Transport.h"
 
@@ -28,9 +26,11 @@ struct GlooRendezvous {
 StatusOr<std::unique_ptr<Transport>> connectGloo(const RankEnds &ends,
                                                  const GlooRendezvous &rendezvous);
 
-/// The plug-in's one symbol.
+/// The plug-in's one function, and what its other symbol must be.
 using GlooEntry = Transport *(*)(const RankEnds &ends, const GlooRendezvous &rendezvous,
                                  Status &status);
-constexpr const char *kGlooEntry = "vimeConnectGloo";
+constexpr const char *kGlooEntry = "vimeConnectGloo", *kGlooInterfaceSymbol = "vimeGlooInterface";
+constexpr std::uint64_t kGlooInterface =
+    interfaceOf<RankEnds, End, GlooRendezvous, Payload, Transport, Status>(1);
 
 } // namespace vime

@@ -268,6 +268,11 @@ private:
 } // namespace
 } // namespace vime
 
+extern "C" {
+extern const std::uint64_t vimeGlooInterface;
+const std::uint64_t vimeGlooInterface = vime::kGlooInterface;
+}
+
 extern "C" vime::Transport *vimeConnectGloo(const vime::RankEnds &ends,
                                             const vime::GlooRendezvous &rendezvous,
                                             vime::Status &status) {

@@ -58,7 +58,7 @@ TEST_P(KernelsConformance, Attention) {
     std::int64_t longest = 0;
     for (std::size_t s = 0; s + 1 < offsets.size(); ++s)
       longest = std::max<std::int64_t>(longest, offsets[s + 1] - offsets[s]);
-    Workspace workspace(attentionWorkspace(type(), attention, longest), 8);
+    Workspace workspace(attentionWorkspace(type(), attention, longest, library()), 8);
 
     kernels().attentionForward(attention, segments, qkv.matrix(), out.matrix(), lse.data(),
                                workspace.poisoned());

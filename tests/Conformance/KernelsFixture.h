@@ -16,6 +16,8 @@ struct KernelsCase {
   std::string name;
   DataType type;
   const Kernels *kernels;
+  KernelLibrary library;
+  double slack;
 };
 
 inline void PrintTo(const KernelsCase &one, std::ostream *out) { *out << one.name; }
@@ -31,7 +33,10 @@ protected:
   const Kernels &kernels() const { return *GetParam().kernels; }
   const Kernels &reference() const { return *referenceKernels(type()); }
   DataType type() const { return GetParam().type; }
-  double tolerance() const { return type() == DataType::Float32 ? 2e-6 : 2e-14; }
+  KernelLibrary library() const { return GetParam().library; }
+  double tolerance() const {
+    return (type() == DataType::Float32 ? 2e-6 : 2e-14) * GetParam().slack;
+  }
 
   Tensor tensor(std::int64_t rows, std::int64_t columns, std::int64_t gap = 3) const {
     return Tensor(type(), rows, columns, gap, 1);

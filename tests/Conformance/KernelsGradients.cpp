@@ -59,7 +59,7 @@ TEST_P(KernelsGradients, Attention) {
   const Tensor qkv = tensor(9, attention.qkvWidth()).randomize(1),
                dOut = tensor(9, attention.queryWidth()).randomize(2);
   Tensor out = tensor(9, attention.queryWidth()), lse = tensor(9, attention.heads);
-  Workspace workspace(attentionWorkspace(DataType::Float64, attention, 6));
+  Workspace workspace(attentionWorkspace(DataType::Float64, attention, 6, GetParam().library));
   const auto loss = [&](const Tensor &x) {
     kernels().attentionForward(attention, segments, x.matrix(), out.matrix(), lse.data(),
                                workspace.poisoned());

@@ -128,7 +128,7 @@ TEST_P(KernelsConformance, NotANumberIsNotHidden) {
   const std::int32_t offsets[] = {0, 5};
   Tensor qkv = tensor(5, 12).randomize(2), out = tensor(5, 4), lse = tensor(5, 1, 0);
   qkv.set(2, 5, NAN); // a key of token 2
-  Workspace workspace(attentionWorkspace(type(), attention, 5));
+  Workspace workspace(attentionWorkspace(type(), attention, 5, library()));
   kernels().attentionForward(attention, {offsets, 1}, qkv.matrix(), out.matrix(), lse.data(),
                              workspace.poisoned());
   EXPECT_FALSE(std::isnan(out.get(1, 0)));

@@ -7,8 +7,8 @@ namespace {
 std::vector<KernelsCase> cases() {
   std::vector<KernelsCase> all;
   for (const KernelsUnderTest &one : kernelsUnderTest()) {
-    all.push_back({one.name + "_float32", DataType::Float32, one.float32});
-    all.push_back({one.name + "_float64", DataType::Float64, one.float64});
+    all.push_back({one.name + "_float32", DataType::Float32, one.float32, one.library, one.slack});
+    all.push_back({one.name + "_float64", DataType::Float64, one.float64, one.library, one.slack});
   }
   return all;
 }
@@ -28,7 +28,7 @@ TEST_P(KernelsConformance, LinearForward) {
     const Tensor x = tensor(tokens, inputs).randomize(1),
                  w = tensor(outputs, inputs, 0).randomize(2),
                  residual = tensor(tokens, outputs, 5).randomize(3);
-    Workspace workspace(linearWorkspace(type(), {tokens, inputs, outputs}), 8);
+    Workspace workspace(linearWorkspace(type(), {tokens, inputs, outputs}, library()), 8);
     for (const ConstMatrix &addend : {kNoMatrix, residual.matrix()}) {
       Tensor actual = tensor(tokens, outputs), expected = actual;
       linearForward(kernels(), {tokens, inputs, outputs}, x.matrix(), w.data(), addend,
@@ -45,7 +45,7 @@ TEST_P(KernelsConformance, LinearForwardWithABias) {
     const Tensor x = tensor(tokens, inputs).randomize(1),
                  w = tensor(outputs, inputs, 0).randomize(2),
                  bias = tensor(1, outputs).randomize(3);
-    Workspace workspace(linearWorkspace(type(), {tokens, inputs, outputs}), 8);
+    Workspace workspace(linearWorkspace(type(), {tokens, inputs, outputs}, library()), 8);
     Tensor actual = tensor(tokens, outputs), expected = actual;
     linearForward(kernels(), {tokens, inputs, outputs}, x.matrix(), w.data(), {bias.data(), 0},
                   actual.matrix(), workspace.poisoned());
@@ -60,7 +60,7 @@ TEST_P(KernelsConformance, LinearBackwardInput) {
     const Tensor dy = tensor(tokens, outputs).randomize(1),
                  w = tensor(outputs, inputs, 0).randomize(2),
                  residual = tensor(tokens, inputs, 5).randomize(3);
-    Workspace workspace(linearWorkspace(type(), {tokens, inputs, outputs}));
+    Workspace workspace(linearWorkspace(type(), {tokens, inputs, outputs}, library()));
     for (const ConstMatrix &addend : {kNoMatrix, residual.matrix()}) {
       Tensor actual = tensor(tokens, inputs), expected = actual;
       linearBackwardInput(kernels(), {tokens, inputs, outputs}, dy.matrix(), w.data(), addend,
@@ -75,7 +75,7 @@ TEST_P(KernelsConformance, LinearBackwardInput) {
 TEST_P(KernelsConformance, LinearBackwardWeight) {
   for (const auto [outputs, inputs, tokens] : kProducts) {
     const Tensor dy = tensor(tokens, outputs).randomize(1), x = tensor(tokens, inputs).randomize(2);
-    Workspace workspace(linearWorkspace(type(), {tokens, inputs, outputs}), 16);
+    Workspace workspace(linearWorkspace(type(), {tokens, inputs, outputs}, library()), 16);
     Tensor actual = tensor(outputs, inputs, 0), expected = actual;
     for (bool accumulate : {false, true}) {
       linearBackwardWeight(kernels(), {tokens, inputs, outputs}, dy.matrix(), x.matrix(),
@@ -98,7 +98,7 @@ TEST_P(KernelsConformance, ProductWithNoUnitStride) {
                   .a = {a.data(), 2 * a.stride, 2},
                   .b = {b.data(), 2 * b.stride, 2},
                   .result = actual.matrix()};
-  Workspace workspace(productWorkspace(type(), 35, 21));
+  Workspace workspace(productWorkspace(type(), 35, 21, library()));
   kernels().product(product, workspace.poisoned());
   product.result = expected.matrix();
   reference().product(product, nullptr);
@@ -110,7 +110,7 @@ TEST_P(KernelsConformance, ProductOfDepthZeroIsTheResidual) {
   const Tensor residual = tensor(5, 20).randomize(1);
   Tensor actual = tensor(5, 20).randomize(2);
   Product product{.rows = 5, .columns = 20, .depth = 0, .result = actual.matrix()};
-  Workspace workspace(productWorkspace(type(), 20, 0));
+  Workspace workspace(productWorkspace(type(), 20, 0, library()));
   kernels().product(product, workspace.poisoned());
   EXPECT_EQ(distance(actual, tensor(5, 20).fill([](auto, auto) { return 0.; })), 0);
   product.residual = residual.matrix();

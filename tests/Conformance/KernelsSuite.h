@@ -4,6 +4,7 @@
 // A test program links the suite and says which implementations it judges.
 #pragma once
 
+#include "kernels/KernelLibrary.h"
 #include "kernels/Kernels.h"
 
 #include <ostream>
@@ -16,6 +17,9 @@ struct KernelsUnderTest {
   std::string name; // letters and digits
   const Kernels *float32;
   const Kernels *float64;
+  KernelLibrary library = KernelLibrary::Native; // whose workspaces they ask for
+  /// How many times the tolerances of the suite.
+  double slack = 1;
 };
 
 inline void PrintTo(const KernelsUnderTest &one, std::ostream *out) { *out << one.name; }

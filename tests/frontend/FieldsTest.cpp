@@ -20,6 +20,7 @@ TEST(Fields, AreAllOfAJob) {
 name = job (derived the file's name)
 cluster.ranks = 4 (given)
 cluster.device = cpu (default)
+cluster.kernels = native (default)
 models.policy.family = llama (given)
 models.policy.layers = 8 (given)
 models.policy.hidden = 64 (given)

@@ -14,6 +14,7 @@ name: job                               # derived from the file's name
 cluster:
   ranks: 4                              # given
   device: cpu                           # default
+  kernels: native                       # default
 models:
   policy:
     family: llama                       # given

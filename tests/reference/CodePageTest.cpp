@@ -19,6 +19,7 @@ protected:
     folder = std::filesystem::temp_directory_path() / ("vime-examples-" + std::to_string(getpid()));
     std::filesystem::create_directories(folder / "checkpoint");
     write("corpus.txt", std::string(1 << 20, 'a'));
+    write("module.pt", "hashed, not read");
     write("short.txt", "a text of a few words");
     std::filesystem::create_directories(folder / "orders");
     write("orders/mine.csv", "0F0,0B0\n1F0,1B0\n2F0,2B0\n3F0,3B0\n");

@@ -29,6 +29,7 @@ Status initialize(RankState &state, const Instruction &instruction) {
     return state.model->resume->load(stage.config, stage.spec, {weights, instruction.operands[1]});
   vime::initialize(*state.model->kernels, stage.spec, state.plan.run.seed, weights,
                    instruction.operands[1]);
+  stage.stage->bringWeights(weights);
   if (state.model->checkpoint.empty())
     return Status();
   return loadStage(state.model->checkpoint, stage.config, stage.spec, weights);

@@ -3,6 +3,7 @@ job.job "job.yaml" {
   job.field "name" "job" derived from "the file's name" at "job.yaml" line 1 column 1 length 7
   job.field "cluster.ranks" "2" given at "job.yaml" line 2 column 20
   job.field "cluster.device" "cpu" default at "job.yaml" line 2 column 1 length 7
+  job.field "cluster.kernels" "native" default at "job.yaml" line 2 column 1 length 7
   job.field "models.policy.family" "llama" given at "job.yaml" line 4 column 21 length 5
   job.field "models.policy.layers" "8" given at "job.yaml" line 4 column 36
   job.field "models.policy.hidden" "64" given at "job.yaml" line 4 column 47 length 2
