@@ -109,7 +109,7 @@ struct Job {
   } run;
 
   struct {
-    Field<double> transferSeconds;
+    Field<double> connectSeconds, transferSeconds;
   } limits;
 
   const NamedModel *model(const std::string &name) const {

@@ -85,7 +85,8 @@ void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text,
               .seed = job.run.seed.value,
               .exportTo = job.run.exportTo.value};
   const std::uint64_t device = job.cluster.memory.value, stated = job.pipeline.memoryLimit.value;
-  plan.limits = {.transferSeconds = job.limits.transferSeconds.value,
+  plan.limits = {.connectSeconds = job.limits.connectSeconds.value,
+                 .transferSeconds = job.limits.transferSeconds.value,
                  .memoryBytes =
                      device && stated ? std::min(device, stated) : std::max(device, stated)};
   plan.connect = connectRounds(plan);

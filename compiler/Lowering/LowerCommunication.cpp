@@ -13,6 +13,7 @@
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/StepHeader.h"
 #include "schedules/ForwardOnly.h"
+#include "schedules/OrderTable.h"
 
 namespace vime {
 
@@ -402,6 +403,8 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
   }
   Plan plan;
   plan.schedule = job.pipeline.schedule.value;
+  if (namesTable(plan.schedule))
+    plan.gradientOrder = GradientOrder::Scheduled;
   plan.mesh = {.pipeline = job.actor.pipeline.value, .data = job.actor.data.value};
   const Job::NamedModel &model = *job.model(job.actor.model.value);
   ModelConfig config = model.config;

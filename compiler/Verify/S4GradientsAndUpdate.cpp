@@ -13,7 +13,6 @@
 #include "compiler/Verify/Accesses.h"
 #include "compiler/Verify/Rules.h"
 #include "runtime/Plan/Decisions.h"
-#include "schedules/OrderTable.h"
 
 namespace vime::verify {
 namespace {
@@ -102,7 +101,8 @@ private:
       fault(15, entry, stage.last, "adds a weight gradient after the gradients were reduced");
     else if (stage.phase != Phase::Gradients)
       fault(5, entry, stage.last, "adds a weight gradient after the gradients were scaled");
-    else if (!first && microbatch <= stage.lastMicrobatch && !namesTable(table.plan().schedule))
+    else if (!first && microbatch <= stage.lastMicrobatch &&
+             table.plan().gradientOrder == GradientOrder::Ascending)
       fault(1, entry, stage.last,
             fmt::format("adds the weight gradient of microbatch {} after that of microbatch {}",
                         microbatch, stage.lastMicrobatch));

@@ -83,6 +83,7 @@ void columns(Of<plan::CheckpointSettings> auto &checkpoint, auto &visit) {
 }
 
 void columns(Of<plan::Limits> auto &limits, auto &visit) {
+  visit("connect_seconds", limits.connectSeconds);
   visit("transfer_seconds", limits.transferSeconds);
   visit("memory_bytes", limits.memoryBytes);
 }

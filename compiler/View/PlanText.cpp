@@ -149,6 +149,8 @@ void TextWriter::head() {
   line("plan 1 # id {}", toHex(planId(plan)));
   line("compiler {}", quote(plan.compiler));
   line("schedule {}", quote(plan.schedule));
+  if (plan.gradientOrder != GradientOrder::Ascending)
+    line("gradients {}", wordOf(plan.gradientOrder));
   row("mesh", plan.mesh);
   row("run", plan.run);
   row("data", plan.data);

@@ -75,6 +75,7 @@ private:
 
   void compiler() { scan.text(plan.compiler); }
   void schedule() { scan.text(plan.schedule); }
+  void gradients() { ColumnReader(scan).value(plan.gradientOrder); }
   void mesh() { fill(plan.mesh); }
   void run() { fill(plan.run); }
   void data() { fill(plan.data); }
@@ -284,6 +285,7 @@ std::span<const TextReader::Kind> TextReader::kinds() {
   static const Kind kKinds[] = {
       {"compiler", &TextReader::compiler, 1, 1},
       {"schedule", &TextReader::schedule, 1, 1},
+      {"gradients", &TextReader::gradients, 0, 1},
       {"mesh", &TextReader::mesh, 1, 1},
       {"run", &TextReader::run, 1, 1},
       {"data", &TextReader::data, 1, 1},

@@ -8,7 +8,8 @@ PlanOp appendPlan(mlir::ModuleOp module, const plan::Plan &plan, mlir::Location 
   if (!isWellFormed(plan))
     return {};
   auto builder = mlir::OpBuilder::atBlockEnd(module.getBody());
-  auto op = builder.create<PlanOp>(location, PlanHead{plan.schedule, plan.compiler});
+  auto op =
+      builder.create<PlanOp>(location, PlanHead{plan.schedule, plan.compiler, plan.gradientOrder});
   PlanBuilder content(mlir::OpBuilder::atBlockEnd(&op.block()), location);
   content.tables(plan);
   for (std::size_t index = 0; index < plan.programs.size(); ++index)

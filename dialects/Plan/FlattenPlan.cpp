@@ -105,6 +105,7 @@ plan::Plan planFromOp(PlanOp op, Flatten what) {
   plan::Plan plan;
   plan.schedule = op.record().schedule;
   plan.compiler = op.record().compiler;
+  plan.gradientOrder = op.record().gradientOrder;
   for (mlir::Operation &child : op.block())
     llvm::TypeSwitch<mlir::Operation *>(&child)
         .Case([&](ProgramOp program) {

@@ -12,6 +12,7 @@ namespace vime::ir {
 
 struct PlanHead {
   std::string schedule, compiler;
+  plan::GradientOrder gradientOrder = plan::GradientOrder::Ascending;
   bool operator==(const PlanHead &) const = default;
 };
 
@@ -61,6 +62,7 @@ std::uint16_t opcodeOf(OpcodeWord word);
 template <typename Fields> void visitFields(Fields &fields, PlanHead &plan) {
   fields.named("schedule", plan.schedule);
   fields.named("compiler", plan.compiler);
+  fields.optional("gradients", plan.gradientOrder, plan::GradientOrder::Ascending);
 }
 template <typename Fields> void visitFields(Fields &fields, ProgramHead &program) {
   fields.symbol("name", program.name);
@@ -238,6 +240,7 @@ template <typename Fields> void visitFields(Fields &fields, plan::RunSettings &r
   fields.optional("export", run.exportTo, std::string());
 }
 template <typename Fields> void visitFields(Fields &fields, plan::Limits &limits) {
+  fields.named("connect_seconds", limits.connectSeconds);
   fields.named("transfer_seconds", limits.transferSeconds);
   fields.named("memory_bytes", limits.memoryBytes);
 }

@@ -88,7 +88,7 @@ void updateProgram(ProgramOp op, const plan::Program &program, PlanBuilder &buil
 bool updatePlan(PlanOp op, const plan::Plan &plan) {
   if (!isWellFormed(plan))
     return false;
-  op.record() = {plan.schedule, plan.compiler};
+  op.record() = {plan.schedule, plan.compiler, plan.gradientOrder};
   std::vector<ProgramOp> programs;
   for (mlir::Operation &child : llvm::make_early_inc_range(op.block())) {
     if (auto program = llvm::dyn_cast<ProgramOp>(child))

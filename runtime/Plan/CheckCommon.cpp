@@ -174,6 +174,9 @@ Status checkCheckpoints(const CheckpointSettings &checkpoint) {
   return Status();
 }
 
+/// So that a point in time behind it is a number, too.
+constexpr double kMostSeconds = 1e9;
+
 Status checkSettings(const Plan &plan) {
   const OptimizerSettings &o = plan.optimizer;
   const auto isFraction = [](double value) { return value >= 0 && value < 1; };
@@ -190,8 +193,13 @@ Status checkSettings(const Plan &plan) {
     return status;
   if (plan.run.steps > 0xFFFFFFFFu)
     return unacceptable(fmt::format("a run of {} steps", plan.run.steps));
-  if (!isAmount(plan.limits.transferSeconds) || plan.limits.transferSeconds == 0)
+  const auto isLimit = [](double seconds) { return seconds > 0 && seconds <= kMostSeconds; };
+  if (!isLimit(plan.limits.transferSeconds))
     return unacceptable("the longest wait for a peer is not a positive number of seconds");
+  if (!isLimit(plan.limits.connectSeconds))
+    return unacceptable("the time in which ranks meet is not a positive number of seconds");
+  if (!isEnumerator(plan.gradientOrder))
+    return unacceptable("gradients are added up in no known order");
   const Predictions &p = plan.predictions;
   if (!isAmount(p.stepUnits) || !(p.bubble >= 0 && p.bubble <= 1))
     return unacceptable("a prediction is out of range");

@@ -123,7 +123,8 @@ bool decodeSettings(const file::Common &table, Plan &plan) {
   plan.checkpoint.keep = table.checkpoint()->keep();
   plan.run.steps = table.run()->steps();
   plan.run.seed = table.run()->seed();
-  plan.limits = {table.limits()->transfer_seconds(), table.limits()->memory_bytes()};
+  plan.limits = {table.limits()->connect_seconds(), table.limits()->transfer_seconds(),
+                 table.limits()->memory_bytes()};
   return takeText(data.text(), plan.data.text) &&
          takeText(evaluation.text(), plan.evaluation.text) &&
          takeText(table.run()->name(), plan.run.name) &&
@@ -171,6 +172,7 @@ bool decodeCommon(std::string_view bytes, Plan &plan) {
     if (!decode(*model, plan.models.emplace_back()))
       return false;
   const file::Mesh &mesh = *table->mesh();
+  plan.gradientOrder = enumOf<GradientOrder>(table->gradient_order());
   plan.mesh = {mesh.pipeline(), mesh.data(), mesh.context(), mesh.tensor()};
   plan.layouts.resize(table->layouts());
   plan.programOf.assign(table->program_of()->begin(), table->program_of()->end());

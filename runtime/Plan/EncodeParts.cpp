@@ -121,7 +121,7 @@ flatbuffers::DetachedBuffer encodeCommon(const Plan &plan) {
   }
   const auto &[pipeline, data, context, tensor] = plan.mesh;
   const file::Mesh mesh(pipeline, data, context, tensor);
-  const auto &[transferSeconds, memoryBytes] = plan.limits;
+  const auto &[connectSeconds, transferSeconds, memoryBytes] = plan.limits;
   // One statement each: what is written first lies last, and the order of evaluation of arguments
   // is free.
   const auto schedule = builder.CreateString(plan.schedule);
@@ -134,16 +134,17 @@ flatbuffers::DetachedBuffer encodeCommon(const Plan &plan) {
   const auto optimizerTable = encode(builder, plan.optimizer);
   const auto checkpointTable = encode(builder, plan.checkpoint);
   const auto runTable = encode(builder, plan.run);
-  const auto limitsTable = file::CreateLimits(builder, transferSeconds, memoryBytes);
+  const auto limitsTable =
+      file::CreateLimits(builder, connectSeconds, transferSeconds, memoryBytes);
   const auto stageVector = builder.CreateVectorOfStructs(stages);
   const auto endVector = builder.CreateVector(stageEnds);
   const auto programOf = builder.CreateVector(plan.programOf);
   const auto layoutOf = builder.CreateVector(plan.layoutOf);
-  builder.Finish(
-      file::CreateCommon(builder, schedule, &mesh, groupVector, decisionVector, conditionVector,
-                         modelVector, dataTable, evaluationTable, optimizerTable, checkpointTable,
-                         runTable, limitsTable, stageVector, endVector,
-                         static_cast<std::uint32_t>(plan.layouts.size()), programOf, layoutOf));
+  builder.Finish(file::CreateCommon(
+      builder, schedule, raw(plan.gradientOrder), &mesh, groupVector, decisionVector,
+      conditionVector, modelVector, dataTable, evaluationTable, optimizerTable, checkpointTable,
+      runTable, limitsTable, stageVector, endVector,
+      static_cast<std::uint32_t>(plan.layouts.size()), programOf, layoutOf));
   return builder.Release();
 }
 

@@ -31,6 +31,7 @@ template <> std::span<const std::string_view> namesOf<Decision>();      // micro
 template <> std::span<const std::string_view> namesOf<Comparison>();    // equal not_equal …
 template <> std::span<const std::string_view> namesOf<Tail>();          // join short drop
 template <> std::span<const std::string_view> namesOf<Decay>();         // constant linear cosine
+template <> std::span<const std::string_view> namesOf<GradientOrder>(); // ascending scheduled
 
 template <typename Enum> bool isEnumerator(Enum value) {
   return static_cast<std::size_t>(value) < namesOf<Enum>().size();

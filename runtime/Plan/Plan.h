@@ -292,9 +292,16 @@ struct RunSettings {
 };
 
 struct Limits {
+  double connectSeconds = 300;   // in which all ranks must have met
   double transferSeconds = 600;  // longest wait for a peer
   std::uint64_t memoryBytes = 0; // per rank, 0: no limit stated
   bool operator==(const Limits &) const = default;
+};
+
+/// In which order the weight gradients of a stage are added up (S4).
+enum class GradientOrder : std::uint8_t {
+  Ascending, // by microbatch, so that the sum has the same bits under every order of tasks
+  Scheduled  // as the order of tasks has it
 };
 
 // ---- the rest -----------------------------------------------------------------------------------
@@ -327,6 +334,7 @@ struct Plan {
   std::string compiler; // version; not part of the plan id
   std::string job;      // the resolved job as text
   std::string schedule; // name of the order
+  GradientOrder gradientOrder = GradientOrder::Ascending;
   Mesh mesh;
   std::vector<Group> groups;
   std::vector<DecisionRange> decisions; // ascending

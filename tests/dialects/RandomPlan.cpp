@@ -123,7 +123,8 @@ private:
     if (dice.coin())
       plan.checkpoint = {dice.text(), dice.any64(), dice.any32()};
     plan.run = {dice.text(), dice.any64(), dice.any64(), dice.text()};
-    plan.limits = {dice.real(), dice.any64()};
+    plan.limits = {dice.real(), dice.real(), dice.any64()};
+    plan.gradientOrder = dice.word<GradientOrder>();
     plan.predictions = {dice.real(), dice.real(), dice.any32()};
     for (std::uint64_t count = dice.upTo(2); count > 0; --count)
       plan.connect.push_back({dice.coin(), {{0, 1}, {2, 3 + dice.any32() % 100}}});

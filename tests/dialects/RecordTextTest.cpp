@@ -32,7 +32,7 @@ TEST(ShortestText, IsReadBackToTheBit) {
   for (const double value : values) {
     const auto module = mlir::parseSourceString<mlir::ModuleOp>(
         "plan.plan schedule \"\" compiler \"\" { plan.mesh pp 1 dp 1 cp 1 tp 1 plan.limits "
-        "transfer_seconds " +
+        "connect_seconds 1.0 transfer_seconds " +
             ir::shortestText(value) + " memory_bytes 0 }",
         &context);
     ASSERT_TRUE(module) << ir::shortestText(value);

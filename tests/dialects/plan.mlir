@@ -20,8 +20,8 @@ plan.plan schedule "1f1b" compiler "0.1.0" {
   plan.checkpoint "out/demo.ckpt" every 100 keep 3
   // CHECK-NEXT: plan.run "demo" steps 3 seed 0 export "out"
   plan.run "demo" steps 3 seed 0 export "out"
-  // CHECK-NEXT: plan.limits transfer_seconds 600.0 memory_bytes 0
-  plan.limits transfer_seconds 600.0 memory_bytes 0
+  // CHECK-NEXT: plan.limits connect_seconds 300.0 transfer_seconds 600.0 memory_bytes 0
+  plan.limits connect_seconds 300.0 transfer_seconds 600.0 memory_bytes 0
   // CHECK-NEXT: plan.predictions step_units 9.0 bubble 0.25 peak_live 2
   plan.predictions step_units 9.0 bubble 0.25 peak_live 2
   // CHECK-NEXT: plan.group "step" flow control operation broadcast axes 1 root 0 message byte fixed 40

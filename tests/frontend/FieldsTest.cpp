@@ -56,6 +56,7 @@ optimizer.floor = 0 (default)
 memory.recompute = none (default)
 run.steps = 200 (given)
 run.seed = 0 (default)
+limits.connect = 300s (default)
 limits.transfer = 600s (default)
 )");
 }

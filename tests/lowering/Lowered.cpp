@@ -34,6 +34,7 @@ Job jobOf(const JobShape &shape) {
   }
   job.optimizer.kind.value = "adamw";
   job.optimizer.learningRate.value = 1e-3;
+  job.limits.connectSeconds.value = 300;
   job.limits.transferSeconds.value = 600;
   job.run.steps.value = 5;
   job.run.exportTo.value = shape.exportTo;

@@ -95,9 +95,11 @@ TEST(ReadText, FailuresHaveLineAndColumn) {
 }
 
 TEST(ReadText, LinesThatMustStandOnceDo) {
-  EXPECT_NE(failureOf(changed("mesh pp", "limits transfer_seconds 1 memory_bytes 2\nmesh pp"))
-                .find("a second line `limits`"),
-            std::string::npos);
+  EXPECT_NE(
+      failureOf(
+          changed("mesh pp", "limits connect_seconds 1 transfer_seconds 1 memory_bytes 2\nmesh pp"))
+          .find("a second line `limits`"),
+      std::string::npos);
   std::string text = planText(smallPlan());
   const std::size_t at = text.find("limits");
   text.erase(at, text.find('\n', at) + 1 - at);

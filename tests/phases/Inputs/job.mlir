@@ -33,5 +33,6 @@ job.job "job.yaml" {
   job.field "optimizer.clip" "1" default at "job.yaml" line 9 column 1 length 9
   job.field "run.steps" "200" given at "job.yaml" line 10 column 20 length 3
   job.field "run.seed" "0" default at "job.yaml" line 10 column 1 length 3
+  job.field "limits.connect" "300s" default at "job.yaml" line 1 column 1 length 7
   job.field "limits.transfer" "600s" default at "job.yaml" line 1 column 1 length 7
 }
