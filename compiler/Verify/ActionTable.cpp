@@ -23,20 +23,30 @@ public:
 
   void run() {
     const Case *before = nullptr;
-    for (const Stretch &stretch : stretchesOf(*rank.program)) {
+    for (const Stretch &stretch : stretchesOf(*rank.program, trips())) {
       if (stretch.within != before)
         drain();
       before = stretch.within;
       const std::uint32_t segment = segmentOf(stretch.steps);
       if (stretch.within && !runs(plan, *stretch.within, choice))
         continue;
-      rank.pieces.push_back({stretch.start, stretch.period, segment});
+      rank.pieces.push_back({stretch.start, stretch.period, stretch.first, segment});
       for (std::uint32_t iteration = 0; iteration < stretch.trips; ++iteration)
         append(stretch, iteration);
     }
   }
 
 private:
+  /// Of each loop; of one that does not run in this choice those of a whole step.
+  std::vector<std::uint32_t> trips() const {
+    std::vector<std::uint32_t> trips;
+    for (const Loop &loop : rank.program->loops)
+      trips.push_back(
+          tripsOf(loop, plan.data.microbatches, choice.of(Decision::Microbatches))
+              .value_or(loop.trips));
+    return trips;
+  }
+
   /// An edge of a case. Where its body begins with it, nothing is said: the first time round, what
   /// stands before it is outside.
   void drain() {

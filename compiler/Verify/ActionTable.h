@@ -39,6 +39,7 @@ struct Entry {
 struct Piece {
   std::int64_t start = 0;
   std::int64_t period = 0;
+  std::uint32_t first = 0;   // trips of the loop in front, by which microbatches advance
   std::uint32_t segment = 0; // index in RankView::segments
 };
 
@@ -135,7 +136,8 @@ public:
   }
   std::uint32_t microbatch(const RankView &rank, std::uint32_t entry) const {
     const plan::Action &action = this->action(rank, entry);
-    return action.microbatch + std::uint32_t{action.step} * entries[entry].iteration;
+    const std::uint32_t first = rank.pieces[entries[entry].piece].first;
+    return action.microbatch + std::uint32_t{action.step} * (first + entries[entry].iteration);
   }
   /// In the first iteration of its segment.
   std::int64_t time(const RankView &rank, std::uint32_t entry) const {

@@ -16,7 +16,7 @@ namespace {
 bool hasCaseOn(const Plan &plan, Decision decision) {
   return std::any_of(plan.programs.begin(), plan.programs.end(), [&](const Program &program) {
     return std::any_of(program.cases.begin(), program.cases.end(), [&](const Case &one) {
-      return plan.conditions[one.condition - 1].decision == decision;
+      return one.condition != 0 && plan.conditions[one.condition - 1].decision == decision;
     });
   });
 }
@@ -30,6 +30,8 @@ bool isChosen(const Plan &plan, Decision decision) {
 } // namespace
 
 bool runs(const Plan &plan, const Case &one, const Choice &choice) {
+  if (one.condition == 0)
+    return true;
   const Condition &condition = plan.conditions[one.condition - 1];
   return holds(condition, choice.of(condition.decision));
 }

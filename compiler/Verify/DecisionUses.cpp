@@ -28,8 +28,11 @@ std::vector<DecisionUse> decisionUsesOf(const Program &program) {
   std::vector<DecisionUse> uses;
   auto next = program.cases.begin();
   for (std::uint32_t action = 0; action < program.actions.size(); ++action) {
-    if (next != program.cases.end() && next->begin == action)
-      uses.push_back({Case, next++->condition, action, bodyBegin(program, action), nullptr});
+    if (next != program.cases.end() && next->begin == action) {
+      if (next->condition != 0)
+        uses.push_back({Case, next->condition, action, bodyBegin(program, action), nullptr});
+      ++next;
+    }
     if (const std::uint8_t guard = program.actions[action].guard; guard != 0)
       uses.push_back(
           {Guard, guard, action, bodyBegin(program, action), caseAround(program, action)});

@@ -208,13 +208,31 @@ private:
     if (const auto misfit = findCaseMisfit(program))
       fail(23, fmt::format("case {} of rank {} {}", misfit->index, rank, misfit->problem));
     for (const Case &one : program.cases)
-      require(one.condition != 0 && one.condition <= plan.conditions.size(), 23,
+      require(one.condition <= plan.conditions.size(), 23,
               "a case of rank {} has condition {} of {}", rank, one.condition,
               plan.conditions.size());
     for (const Loop &loop : program.loops)
       require(loop.until <= plan.conditions.size(), 23,
               "loop {} of rank {} ends on condition {} of {}", loop.id, rank, loop.until,
               plan.conditions.size());
+    for (const Loop &loop : program.loops)
+      if (sound && loop.perTrip != 0)
+        decidedTrips(rank, program, loop);
+  }
+
+  void decidedTrips(std::uint32_t rank, const Program &program, const Loop &loop) {
+    const auto one =
+        std::find_if(program.cases.begin(), program.cases.end(), [&](const Case &around) {
+          return around.begin <= loop.begin && loop.end <= around.end;
+        });
+    const auto counts = valuesOf(plan, Decision::Microbatches);
+    if (!require(one != program.cases.end() && !counts.empty(), 23,
+                 "the trips of loop {} of rank {} are decided, outside of a case or by nothing",
+                 loop.id, rank))
+      return;
+    for (const std::uint32_t count : counts)
+      require(!mayRun(plan, *one, count) || tripsOf(loop, plan.data.microbatches, count), 23,
+              "loop {} of rank {} cannot run in a step of {} microbatches", loop.id, rank, count);
   }
 
   /// C2 adds times up, of nested loops too; none may leave 60 bits.
@@ -260,12 +278,18 @@ private:
   void actions(std::uint32_t rank, const Program &program) {
     const bool known = !firstWith(plan.programOf, rank);
     const Layout &layout = plan.layouts[plan.layoutOf[rank]];
-    for (std::size_t index = 0; index < program.actions.size(); ++index)
-      if (!((known || action(rank, program, index)) && operands(rank, program, layout, index)))
-        return;
+    for (const Stretch &stretch : stretchesOf(program)) {
+      // Of a whole step; in shorter ones microbatches advance less.
+      const std::uint64_t last = std::uint64_t{stretch.first} + stretch.trips - 1;
+      for (std::size_t index = stretch.begin; index < stretch.end; ++index)
+        if (!((known || action(rank, program, index, last)) &&
+              operands(rank, program, layout, index)))
+          return;
+    }
   }
 
-  bool action(std::uint32_t rank, const Program &program, std::size_t index) {
+  /// `last`: the most iterations by which its microbatch advances.
+  bool action(std::uint32_t rank, const Program &program, std::size_t index, std::uint64_t last) {
     const Action &action = program.actions[index];
     const Signature *signature = signatureOf(action.opcode);
     if (!signature)
@@ -280,9 +304,7 @@ private:
       return fail(13, rank, index,
                   fmt::format("{} is for local stage {} of a rank with {}", signature->name,
                               action.stage, program.stages.size()));
-    if (std::uint64_t{action.microbatch} +
-            std::uint64_t{action.step} * lastIteration(program, index) >=
-        microbatchesOf(*signature))
+    if (action.microbatch + action.step * last >= microbatchesOf(*signature))
       return fail(14, rank, index,
                   fmt::format("{} is for microbatch {} of a step with {}", signature->name,
                               action.microbatch, microbatchesOf(*signature)));
@@ -300,17 +322,6 @@ private:
                     fmt::format("{} waits for distance {} on lane {} of {}", signature->name,
                                 wait.distance(), wait.lane(), program.lanes.size()));
     return true;
-  }
-
-  /// Of the innermost loop around an action that advances its microbatch.
-  static std::uint64_t lastIteration(const Program &program, std::size_t index) {
-    if (program.actions[index].step == 0)
-      return 0;
-    std::uint64_t last = 0;
-    for (const Loop &loop : program.loops)
-      if (loop.begin <= index && index < loop.end)
-        last = loop.trips - 1; // parents stand before children
-    return last;
   }
 
   bool operands(std::uint32_t rank, const Program &program, const Layout &layout,

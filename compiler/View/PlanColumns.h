@@ -189,6 +189,7 @@ void columns(Of<plan::Loop> auto &loop, auto &visit) {
   visit("start", loop.start);
   visit("period", loop.period);
   visit.optional("until", loop.until, loop.until != 0);
+  visit.optional("per_trip", loop.perTrip, loop.perTrip != 0);
 }
 
 void columns(Of<plan::Case> auto &one, auto &visit) {

@@ -282,14 +282,15 @@ void appendProgram(const Plan &plan, std::uint32_t index, std::string &text) {
     stages.push_back({{"model", model}, {"stage", stage}});
   for (std::uint32_t lane = 0; lane < program.lanes.size(); ++lane)
     lanes.push_back(laneJson(plan, rank, lane));
-  for (const auto &[id, begin, end, trips, start, period, until] : program.loops)
+  for (const auto &[id, begin, end, trips, start, period, until, perTrip] : program.loops)
     loops.push_back({{"id", id},
                      {"begin", begin},
                      {"end", end},
                      {"trips", trips},
                      {"start", start},
                      {"period", period},
-                     {"until", until}});
+                     {"until", until},
+                     {"per_trip", perTrip}});
   for (const auto &[begin, end, condition] : program.cases)
     cases.push_back({{"begin", begin}, {"end", end}, {"condition", condition}});
   Json pool = Json::array();

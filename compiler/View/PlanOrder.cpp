@@ -32,11 +32,8 @@ std::optional<TaskKind> taskOf(std::uint16_t opcode) {
 
 /// Whether it runs in a whole step.
 bool isOfWholeStep(const Plan &plan, const Stretch &stretch) {
-  if (!stretch.within || stretch.within->condition == 0 ||
-      stretch.within->condition > plan.conditions.size())
-    return true;
-  const Condition &condition = plan.conditions[stretch.within->condition - 1];
-  return condition.decision != Decision::Microbatches || holds(condition, plan.data.microbatches);
+  return !stretch.within || stretch.within->condition > plan.conditions.size() ||
+         mayRun(plan, *stretch.within, plan.data.microbatches);
 }
 
 std::vector<Task> rowOf(const Plan &plan, const Program &program) {
@@ -49,7 +46,7 @@ std::vector<Task> rowOf(const Plan &plan, const Program &program) {
         const Action &action = program.actions[index];
         if (const std::optional<TaskKind> kind = taskOf(action.opcode))
           row.push_back({*kind, static_cast<int>(program.stages[action.stage].stage),
-                         static_cast<int>(action.microbatch + iteration * action.step)});
+                         static_cast<int>(stretch.microbatchOf(action, iteration))});
       }
   }
   return row;

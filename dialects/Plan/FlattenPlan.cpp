@@ -64,7 +64,8 @@ private:
                              .trips = head.trips,
                              .start = head.start,
                              .period = head.period,
-                             .until = head.until});
+                             .until = head.until,
+                             .perTrip = head.perTrip});
     for (mlir::Operation &inner : op.block())
       append(inner);
     program.loops[place].end = size();

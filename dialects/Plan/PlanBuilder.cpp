@@ -189,7 +189,8 @@ mlir::Block &PlanBuilder::enclose(mlir::Block &into, const plan::Loop *loop,
                                   const plan::Case *one) {
   mlir::OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&into);
-  return loop ? add<LoopOp>(LoopHead{loop->id, loop->trips, loop->start, loop->period, loop->until})
+  return loop ? add<LoopOp>(LoopHead{loop->id, loop->trips, loop->start, loop->period, loop->until,
+                                     loop->perTrip})
                     .block()
               : add<CaseOp>(CaseHead{one->condition}).block();
 }

@@ -31,6 +31,7 @@ struct LoopHead {
   std::uint32_t id = 0, trips = 0;
   std::int64_t start = 0, period = 0;
   std::uint8_t until = 0;
+  std::uint32_t perTrip = 0;
   bool operator==(const LoopHead &) const = default;
 };
 
@@ -78,6 +79,7 @@ template <typename Fields> void visitFields(Fields &fields, LoopHead &loop) {
   fields.named("start", loop.start);
   fields.named("period", loop.period);
   fields.optional("until", loop.until, std::uint8_t{0});
+  fields.optional("per_trip", loop.perTrip, std::uint32_t{0});
 }
 template <typename Fields> void visitFields(Fields &fields, CaseHead &one) {
   fields.named("condition", one.condition);

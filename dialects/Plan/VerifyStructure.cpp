@@ -71,8 +71,6 @@ mlir::LogicalResult DecisionOp::verify() {
 }
 
 mlir::LogicalResult CaseOp::verify() {
-  if (record().condition == 0)
-    return emitOpError("names no condition: they count from 1");
   if (block().empty())
     return emitOpError("is empty");
   for (mlir::Operation &op : block())

@@ -61,6 +61,7 @@ Executor::Executor(RankState &state, ResolvedProgram resolved, Sleeper &sleeper,
 Status Executor::run() {
   state.counters.since = Clock::now();
   nextLoop = nextCase = 0;
+  advanced = 0;
   recorder.enter(flight::State::Running);
   Status status = runBody(0, static_cast<std::uint32_t>(program.instructions.size()));
   if (status.ok())
@@ -103,11 +104,15 @@ bool Executor::caseComesFirst() const {
 Status Executor::runLoop(std::size_t index) {
   const plan::Loop &loop = state.program.loops[index];
   const std::size_t firstCase = nextCase;
+  const StatusOr<std::uint32_t> trips = tripsOf(loop);
+  if (!trips.ok())
+    return trips.status();
   around[depth++] = iteration;
   bool ends = false;
   // A resumed run has fewer steps and is the same program otherwise.
   for (iteration = isLoopOverSteps(state.plan, state.program, loop) ? state.firstStep : 0;
-       iteration < loop.trips && !ends; ++iteration) {
+       iteration < *trips && !ends; ++iteration) {
+    advanced = iteration;
     nextLoop = index + 1;
     nextCase = firstCase;
     if (Status status = runBody(loop.begin, loop.end); !status.ok())
@@ -124,6 +129,7 @@ Status Executor::runLoop(std::size_t index) {
   while (nextLoop < state.program.loops.size() && state.program.loops[nextLoop].begin < loop.end)
     ++nextLoop;
   iteration = around[--depth];
+  advanced = depth == 0 ? 0 : *trips;
   passTo(loop.end); // also where a resumed run has no step left
   return loop.until == 0 ? Status() : drain("at the end of its steps");
 }
@@ -140,30 +146,49 @@ void Executor::passTo(std::uint32_t action) {
 Status Executor::runCase(std::size_t index) {
   const plan::Case &one = state.program.cases[index];
   nextCase = index + 1;
+  advanced = 0;
   if (Status status = drain("in front of a case"); !status.ok())
     return status;
-  const StatusOr<bool> runs = holds(one.condition);
+  const StatusOr<bool> runs = one.condition == 0 ? StatusOr<bool>(true) : holds(one.condition);
   if (!runs.ok())
     return runs.status();
   if (*runs)
     if (Status status = runBody(one.begin, one.end); !status.ok())
       return status;
   passTo(one.end);
+  advanced = 0;
   return drain("behind a case");
+}
+
+StatusOr<std::uint32_t> Executor::valueOf(plan::Decision decision) {
+  const std::uint32_t value = decision == plan::Decision::Bad
+                                  ? static_cast<std::uint32_t>(state.scalars->bad)
+                                  : plan::decided(*state.header, decision);
+  const auto values = plan::valuesOf(state.plan, decision);
+  if (!std::binary_search(values.begin(), values.end(), value)) // D2
+    return explain(Status(StatusCode::Unacceptable,
+                          fmt::format("`{}` was decided to be {}, for which the plan is not made",
+                                      plan::wordOf(decision), value)),
+                   "at a decision");
+  return value;
 }
 
 StatusOr<bool> Executor::holds(std::uint8_t entry) {
   const plan::Condition &condition = state.plan.conditions[entry - 1];
-  const std::uint32_t value = condition.decision == plan::Decision::Bad
-                                  ? static_cast<std::uint32_t>(state.scalars->bad)
-                                  : plan::decided(*state.header, condition.decision);
-  const auto values = plan::valuesOf(state.plan, condition.decision);
-  if (std::find(values.begin(), values.end(), value) == values.end()) // D2
-    return explain(Status(StatusCode::Unacceptable,
-                          fmt::format("`{}` was decided to be {}, for which the plan is not made",
-                                      plan::wordOf(condition.decision), value)),
-                   "at a decision");
-  return plan::holds(condition, value);
+  const StatusOr<std::uint32_t> value = valueOf(condition.decision);
+  if (!value.ok())
+    return value.status();
+  return plan::holds(condition, *value);
+}
+
+StatusOr<std::uint32_t> Executor::tripsOf(const plan::Loop &loop) {
+  if (loop.perTrip == 0)
+    return loop.trips;
+  const StatusOr<std::uint32_t> microbatches = valueOf(plan::Decision::Microbatches);
+  if (!microbatches.ok())
+    return microbatches.status();
+  // The plan was checked: there are trips for each value of its range.
+  return *plan::tripsOf(loop, state.plan.data.microbatches, *microbatches);
 }
 
 Status Executor::runRange(std::uint32_t begin, std::uint32_t end) {
@@ -174,7 +199,7 @@ Status Executor::runRange(std::uint32_t begin, std::uint32_t end) {
 }
 
 Status Executor::dispatch(const Instruction &instruction) {
-  recorder.begin(instruction.action, iteration, depth > 1 ? around[1] : iteration);
+  recorder.begin(instruction.action, iterationOf(instruction), depth > 1 ? around[1] : iteration);
   if (Status status = awaitAll(instruction); !status.ok())
     return explain(std::move(status), instruction, "waiting to start");
   LaneState &lane = lanes[instruction.lane];
@@ -287,7 +312,7 @@ bool Executor::isEmptyMicrobatch(const Instruction &instruction, std::uint32_t m
 
 std::uint32_t Executor::move(const Instruction &instruction) {
   const plan::Action &action = state.program.actions[instruction.action];
-  const std::uint32_t microbatch = action.microbatch + action.step * iteration;
+  const std::uint32_t microbatch = action.microbatch + action.step * advanced;
   const auto first = static_cast<std::uint32_t>(instruction.operands - program.addresses.data());
   auto operand = std::lower_bound(
       program.moving.begin(), program.moving.end(), first,
@@ -317,7 +342,8 @@ Status Executor::explain(Status status, const std::string &where) {
 }
 
 std::string Executor::nameOf(const Instruction &instruction) const {
-  const std::string action = plan::describe(state.plan, state.rank, instruction.action);
+  const std::string action =
+      plan::describe(state.plan, state.rank, instruction.action, iterationOf(instruction));
   const std::string inStep = depth > 1 ? fmt::format(" of iteration {}", around[1]) : "";
   return fmt::format("action {} ({}), iteration {}{}", instruction.action, action, iteration,
                      inStep);

@@ -52,11 +52,16 @@ private:
   Status runBody(std::uint32_t begin, std::uint32_t end);
   bool caseComesFirst() const;
   Status runLoop(std::size_t index);
+  std::uint32_t iterationOf(const Instruction &instruction) const {
+    return instruction.moves ? advanced : iteration;
+  }
   Status runCase(std::size_t index);
   void passTo(std::uint32_t action);
   Status runRange(std::uint32_t begin, std::uint32_t end);
   Status dispatch(const Instruction &instruction);
+  StatusOr<std::uint32_t> valueOf(plan::Decision decision);
   StatusOr<bool> holds(std::uint8_t entry);
+  StatusOr<std::uint32_t> tripsOf(const plan::Loop &loop);
   Status skip(const Instruction &instruction);
   Status perform(const Instruction &instruction);
   Status performTimed(const Instruction &instruction);
@@ -80,6 +85,8 @@ private:
   std::size_t nextLoop = 0;    // the first one at or behind the present action
   std::size_t nextCase = 0;    // the same
   std::uint32_t iteration = 0; // of the innermost loop around the present action
+  /// By which microbatches advance: the iteration, or the trips of the inner loop in front.
+  std::uint32_t advanced = 0;
   std::array<std::uint32_t, plan::kMaxLoopDepth> around{}; // `iteration` outside of each open loop
   std::size_t depth = 0;                                   // open loops
 };

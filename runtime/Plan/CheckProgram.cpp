@@ -93,14 +93,15 @@ private:
     return unacceptable(fmt::format("rank {}: loop {} {}", rank, loop.id, problem));
   }
   Status checkLoops() const;
+  const char *problemOfDecidedTrips(const Loop &loop) const;
   static std::int64_t endOf(const Loop &loop);
   Status checkCases() const;
   bool isCondition(std::uint8_t entry) const { return entry <= plan.conditions.size(); }
   Status checkActions() const;
-  Status checkAction(std::uint32_t action, std::uint32_t trips, const SignatureIndex &signatures,
-                     const OperandRules &rules) const;
+  Status checkAction(std::uint32_t action, const Stretch &stretch,
+                     const SignatureIndex &signatures, const OperandRules &rules) const;
   const char *problemOf(const Action &action, const Signature &signature,
-                        std::uint32_t trips) const;
+                        const Stretch &stretch) const;
   bool needsDispatcher(const Action &action, const Signature &signature) const;
   const char *problemOfWaits(const Action &action) const;
   Status checkOperands(std::uint32_t index, const Signature &signature,
@@ -175,6 +176,8 @@ Status ProgramCheck::checkLoops() const {
       return refuseLoop(loop, "ends on a condition that it cannot have");
     if (isInner && loop.trips > mostMicrobatchesOf(plan))
       return refuseLoop(loop, "runs more often than a step has microbatches");
+    if (const char *problem = problemOfDecidedTrips(loop))
+      return refuseLoop(loop, problem);
     before = end;
     if (!isInner) {
       outer = &loop;
@@ -184,11 +187,29 @@ Status ProgramCheck::checkLoops() const {
   return Status();
 }
 
+/// Trips that depend on the step: in a case, and some in every step in which the case runs.
+const char *ProgramCheck::problemOfDecidedTrips(const Loop &loop) const {
+  if (loop.perTrip == 0)
+    return nullptr;
+  const auto one = std::find_if(program.cases.begin(), program.cases.end(), [&](const Case &each) {
+    return each.begin <= loop.begin && loop.end <= each.end;
+  });
+  if (one == program.cases.end() || !isCondition(one->condition))
+    return "runs as often as a step asks for, but lies in no case";
+  const auto counts = valuesOf(plan, Decision::Microbatches);
+  if (counts.empty())
+    return "runs as often as a step asks for, but steps do not differ";
+  for (const std::uint32_t count : counts)
+    if (mayRun(plan, *one, count) && !tripsOf(loop, plan.data.microbatches, count))
+      return "is not made for every number of microbatches with which it runs";
+  return nullptr;
+}
+
 Status ProgramCheck::checkCases() const {
   if (const auto misfit = findCaseMisfit(program))
     return unacceptable(fmt::format("rank {}: case {} {}", rank, misfit->index, misfit->problem));
   for (std::size_t index = 0; index < program.cases.size(); ++index)
-    if (program.cases[index].condition == 0 || !isCondition(program.cases[index].condition))
+    if (!isCondition(program.cases[index].condition))
       return unacceptable(
           fmt::format("rank {}: case {} has a condition that does not exist", rank, index));
   return Status();
@@ -209,7 +230,7 @@ Status ProgramCheck::checkActions() const {
   std::uint64_t inStep = 0;
   for (const Stretch &stretch : stretchesOf(program)) {
     for (std::uint32_t action = stretch.begin; action < stretch.end; ++action)
-      if (Status status = checkAction(action, stretch.trips, signatures, rules); !status.ok())
+      if (Status status = checkAction(action, stretch, signatures, rules); !status.ok())
         return status;
     inStep += std::uint64_t{stretch.trips} * (stretch.end - stretch.begin);
     if (inStep > kMostInStep)
@@ -219,7 +240,7 @@ Status ProgramCheck::checkActions() const {
   return Status();
 }
 
-Status ProgramCheck::checkAction(std::uint32_t action, std::uint32_t trips,
+Status ProgramCheck::checkAction(std::uint32_t action, const Stretch &stretch,
                                  const SignatureIndex &signatures,
                                  const OperandRules &rules) const {
   const Action &fields = program.actions[action];
@@ -228,13 +249,13 @@ Status ProgramCheck::checkAction(std::uint32_t action, std::uint32_t trips,
     return unacceptable(
         fmt::format("rank {}: action {} has opcode {:#06x}, which this program does not know", rank,
                     action, fields.opcode));
-  if (const char *problem = problemOf(fields, *signature, trips))
+  if (const char *problem = problemOf(fields, *signature, stretch))
     return refuseAction(action, problem);
   return checkOperands(action, *signature, rules.of(*signature, fields.lane, fields.stage));
 }
 
 const char *ProgramCheck::problemOf(const Action &action, const Signature &signature,
-                                    std::uint32_t trips) const {
+                                    const Stretch &stretch) const {
   if (action.lane >= program.lanes.size() || program.lanes[action.lane].kind != signature.lane)
     return "is on a lane of another kind";
   if (signature.family == Family::Collective) {
@@ -253,7 +274,8 @@ const char *ProgramCheck::problemOf(const Action &action, const Signature &signa
   const std::size_t stages = program.stages.size();
   if (action.stage >= stages && (signature.perStage || action.stage != 0))
     return "is of a stage that its rank does not have";
-  const std::uint64_t last = std::uint64_t(action.step) * (trips - 1) + action.microbatch;
+  const std::uint64_t iterations = std::uint64_t{stretch.first} + stretch.trips - 1;
+  const std::uint64_t last = action.step * iterations + action.microbatch;
   if (signature.perMicrobatch ? last >= microbatchesOf(plan, signature)
                               : action.microbatch != 0 || action.step != 0)
     return "is of a microbatch that no step has";

@@ -41,6 +41,13 @@ std::uint32_t decided(const StepHeader &header, Decision decision) {
   return 0;
 }
 
+bool mayRun(const Plan &plan, const Case &one, std::uint32_t microbatches) {
+  if (one.condition == 0)
+    return true;
+  const Condition &condition = plan.conditions[one.condition - 1];
+  return condition.decision != Decision::Microbatches || holds(condition, microbatches);
+}
+
 std::uint32_t mostMicrobatchesOf(const Plan &plan) {
   return std::max(plan.data.microbatches, plan.evaluation.microbatches);
 }

@@ -23,6 +23,9 @@ bool holds(const Condition &condition, std::uint32_t value);
 /// What the header says. Of every decision but `Bad`, which lies in the scalars.
 std::uint32_t decided(const StepHeader &header, Decision decision);
 
+/// Whether the case can run in a step of so many microbatches.
+bool mayRun(const Plan &plan, const Case &one, std::uint32_t microbatches);
+
 /// Of any pass: slots of the buffers that hold something of each microbatch.
 std::uint32_t mostMicrobatchesOf(const Plan &plan);
 

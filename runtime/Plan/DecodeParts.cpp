@@ -197,12 +197,9 @@ bool decodeProgram(std::string_view bytes, Program &program) {
     if (!takeFlag(lane->relative(), to.peer.relative))
       return false;
   }
-  for (const file::Loop *loop : *table->loops()) {
+  for (const file::Loop *loop : *table->loops())
     program.loops.push_back({loop->id(), loop->begin(), loop->end(), loop->trips(), loop->start(),
-                             loop->period(), byteOf(loop->until())});
-    if (loop->reserved() != 0)
-      return false;
-  }
+                             loop->period(), byteOf(loop->until()), loop->per_trip()});
   for (const file::Case *one : *table->cases())
     program.cases.push_back({one->begin(), one->end(), byteOf(one->condition())});
   return true;

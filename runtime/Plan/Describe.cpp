@@ -35,7 +35,9 @@ const Buffer *payloadOf(const Plan &plan, std::uint32_t rank, const Program &pro
   return bufferOf(plan, rank, program.operands[action.operands]);
 }
 
-std::string microbatchText(const Action &action) {
+std::string microbatchText(const Action &action, std::optional<std::uint32_t> iteration) {
+  if (iteration)
+    return number("microbatch", action.microbatch + std::uint32_t{action.step} * *iteration);
   std::string text = number("microbatch", action.microbatch);
   if (action.step != 0)
     text += " + " + (action.step == 1 ? std::string() : std::to_string(action.step) + " × ") +
@@ -46,7 +48,7 @@ std::string microbatchText(const Action &action) {
 /// `send forward to rank 2, stage 1, microbatch 3`; a message that moves a whole buffer names it
 /// instead.
 std::string transferText(const Plan &plan, std::uint32_t rank, const Program &program,
-                         const Action &action) {
+                         const Action &action, std::optional<std::uint32_t> iteration) {
   const bool sends = action.opcode == code(Opcode::Send);
   const Lane &lane = program.lanes[action.lane];
   std::string text = (sends ? "send " : "receive ") + std::string(nameOf(lane.flow));
@@ -56,7 +58,7 @@ std::string transferText(const Plan &plan, std::uint32_t rank, const Program &pr
     return payload ? text + ", " + std::string(nameOf(payload->kind)) : text;
   if (payload && payload->stage != kNoStage)
     text += ", " + stageText(program, payload->stage);
-  return text + ", " + microbatchText(action);
+  return text + ", " + microbatchText(action, iteration);
 }
 
 } // namespace
@@ -90,7 +92,8 @@ const Layout *layoutOf(const Plan &plan, std::uint32_t rank) {
   return &plan.layouts[plan.layoutOf[place]];
 }
 
-std::string describe(const Plan &plan, std::uint32_t rank, std::uint32_t index) {
+std::string describe(const Plan &plan, std::uint32_t rank, std::uint32_t index,
+                     std::optional<std::uint32_t> iteration) {
   const Program *program = programOf(plan, rank);
   if (!program || index >= program->actions.size())
     return number("action", index);
@@ -100,7 +103,7 @@ std::string describe(const Plan &plan, std::uint32_t rank, std::uint32_t index) 
     return number("unknown action", action.opcode);
   const bool hasLane = action.lane < program->lanes.size();
   if (signature->family == Family::Transfer && hasLane)
-    return transferText(plan, rank, *program, action);
+    return transferText(plan, rank, *program, action, iteration);
 
   std::string text(signature->name);
   if (signature->family == Family::Collective && hasLane) {
@@ -111,7 +114,7 @@ std::string describe(const Plan &plan, std::uint32_t rank, std::uint32_t index) 
   if (signature->perStage)
     text += ", " + stageText(*program, action.stage);
   if (signature->perMicrobatch)
-    text += ", " + microbatchText(action);
+    text += ", " + microbatchText(action, iteration);
   return text;
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "runtime/Plan/Plan.h"
@@ -22,8 +23,10 @@ std::uint32_t resolvePeer(const Mesh &mesh, std::uint32_t rank, const Peer &peer
 const Program *programOf(const Plan &plan, std::uint32_t rank);
 const Layout *layoutOf(const Plan &plan, std::uint32_t rank);
 
-/// Action `action` of the program of `rank`.
-std::string describe(const Plan &plan, std::uint32_t rank, std::uint32_t action);
+/// Action `action` of the program of `rank`: in general, where its microbatch may be `0 + 2 ×
+/// iteration`, or in one iteration.
+std::string describe(const Plan &plan, std::uint32_t rank, std::uint32_t action,
+                     std::optional<std::uint32_t> iteration = std::nullopt);
 
 /// `compute lane`, `channel `rank 0 → rank 1, forward``, `group `step``.
 std::string describeLane(const Plan &plan, std::uint32_t rank, std::uint32_t lane);

@@ -167,8 +167,8 @@ flatbuffers::DetachedBuffer encodeProgram(const Program &program) {
   for (const Lane &lane : program.lanes)
     lanes.push_back(encode(lane));
   std::vector<file::Loop> loops;
-  for (const auto &[id, begin, end, trips, start, period, until] : program.loops)
-    loops.emplace_back(id, begin, end, trips, start, period, until, 0);
+  for (const auto &[id, begin, end, trips, start, period, until, perTrip] : program.loops)
+    loops.emplace_back(id, begin, end, trips, start, period, until, perTrip);
   std::vector<file::Case> cases;
   for (const auto &[begin, end, condition] : program.cases)
     cases.emplace_back(begin, end, condition);

@@ -36,17 +36,6 @@ const char *problemOf(const Loop &loop, const Loop *outer, const Loop *inner) {
                                : "lies in two others; only one is possible";
 }
 
-/// The actions of a loop over steps itself: what advances there would have two iterations to go by.
-bool advancesOutsideOfInner(const Program &program, const Loop *outer, const Loop *innerEnd) {
-  std::uint32_t from = outer->begin;
-  for (const Loop *inner = outer + 1; inner != innerEnd; ++inner) {
-    if (advances(program, from, inner->begin))
-      return true;
-    from = inner->end;
-  }
-  return advances(program, from, outer->end);
-}
-
 /// A case holds loops over microbatches whole, or lies in a loop over steps.
 const char *problemOf(const Program &program, const Case &one, const Loop &loop) {
   if (loop.end <= one.begin || one.end <= loop.begin)
@@ -60,7 +49,8 @@ const char *problemOf(const Program &program, const Case &one, const Loop &loop)
              : nullptr;
 }
 
-/// What a stretch has of each case and what it has between them.
+/// What a stretch has of each case and what it has between them. Behind the edge of a case nothing
+/// advances by a loop in front of it.
 std::vector<Stretch> cutAtCases(const Program &program, const std::vector<Stretch> &stretches) {
   std::vector<Stretch> pieces;
   auto next = program.cases.begin();
@@ -69,6 +59,8 @@ std::vector<Stretch> cutAtCases(const Program &program, const std::vector<Stretc
     const auto add = [&](std::uint32_t end, const Case *within) {
       if (piece.begin == end)
         return;
+      if (piece.begin != stretch.begin || (!pieces.empty() && pieces.back().within != within))
+        piece.first = 0;
       piece.end = end;
       piece.within = within;
       pieces.push_back(piece);
@@ -89,8 +81,9 @@ std::vector<Stretch> cutAtCases(const Program &program, const std::vector<Stretc
 
 class Cutting {
 public:
-  explicit Cutting(const Program &program)
-      : program(program), next(program.loops.data()), end(next + program.loops.size()) {}
+  Cutting(const Program &program, std::span<const std::uint32_t> trips)
+      : program(program), trips(trips), next(program.loops.data()),
+        end(next + program.loops.size()) {}
 
   std::vector<Stretch> run() {
     Stretch outside;
@@ -98,7 +91,7 @@ public:
       const Loop &loop = *next++;
       add(outside, loop.begin);
       addLoop(loop);
-      outside = {.begin = loop.end, .start = loop.start + loop.period * loop.trips};
+      outside = {.begin = loop.end, .start = endOf(loop)};
     }
     add(outside, static_cast<std::uint32_t>(program.actions.size()));
     return std::move(stretches);
@@ -110,6 +103,12 @@ private:
     stretches.push_back(stretch);
   }
 
+  std::uint32_t tripsOf(const Loop &loop) const {
+    return trips[static_cast<std::size_t>(&loop - program.loops.data())];
+  }
+  /// From the start of its parent's iteration.
+  std::int64_t endOf(const Loop &loop) const { return loop.start + loop.period * tripsOf(loop); }
+
   void addLoop(const Loop &loop) {
     const bool holdsLoops = next != end && next->begin < loop.end;
     if (!holdsLoops && advances(program, loop.begin, loop.end))
@@ -119,7 +118,8 @@ private:
       add(own, next->begin);
       addMicrobatches(*next, loop.start, &loop);
       own.begin = next->end;
-      own.start = loop.start + next->start + next->period * next->trips;
+      own.start = loop.start + endOf(*next);
+      own.first = tripsOf(*next);
     }
     add(own, loop.end);
   }
@@ -127,7 +127,7 @@ private:
   void addMicrobatches(const Loop &loop, std::int64_t origin, const Loop *steps) {
     add({.begin = loop.begin,
          .start = origin + loop.start,
-         .trips = loop.trips,
+         .trips = tripsOf(loop),
          .period = loop.period,
          .steps = steps,
          .loop = &loop},
@@ -135,6 +135,7 @@ private:
   }
 
   const Program &program;
+  const std::span<const std::uint32_t> trips;
   const Loop *next, *const end;
   std::vector<Stretch> stretches;
 };
@@ -160,8 +161,9 @@ std::optional<LoopMisfit> findLoopMisfit(const Program &program) {
     const Loop *behind = loop + 1;
     while (behind != end && behind->begin < loop->end)
       ++behind;
-    if (behind != loop + 1 && advancesOutsideOfInner(program, loop, behind))
-      return LoopMisfit{loop, "advances microbatches and holds another one"};
+    // It would have two iterations to go by, its own and that of the inner loop that comes.
+    if (behind != loop + 1 && advances(program, loop->begin, loop[1].begin))
+      return LoopMisfit{loop, "advances microbatches in front of one that it holds"};
     loop = behind;
   }
   return std::nullopt;
@@ -181,8 +183,26 @@ std::optional<CaseMisfit> findCaseMisfit(const Program &program) {
   return std::nullopt;
 }
 
+std::optional<std::uint32_t> tripsOf(const Loop &loop, std::uint32_t whole,
+                                     std::uint32_t microbatches) {
+  if (loop.perTrip == 0)
+    return loop.trips;
+  const std::uint32_t missing = whole - std::min(whole, microbatches);
+  if (microbatches > whole || missing % loop.perTrip != 0 ||
+      missing / loop.perTrip >= loop.trips)
+    return std::nullopt;
+  return loop.trips - missing / loop.perTrip;
+}
+
 std::vector<Stretch> stretchesOf(const Program &program) {
-  std::vector<Stretch> stretches = Cutting(program).run();
+  std::vector<std::uint32_t> trips;
+  for (const Loop &loop : program.loops)
+    trips.push_back(loop.trips);
+  return stretchesOf(program, trips);
+}
+
+std::vector<Stretch> stretchesOf(const Program &program, std::span<const std::uint32_t> trips) {
+  std::vector<Stretch> stretches = Cutting(program, trips).run();
   return program.cases.empty() ? stretches : cutAtCases(program, stretches);
 }
 

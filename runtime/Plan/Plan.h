@@ -121,8 +121,9 @@ struct Condition {
 /// iteration, that of an outermost loop from the start of the program. Time of an action inside:
 /// start + iteration * period + base, of nested loops the sum of both. What stands behind a loop
 /// has bases that count from its start + trips * period, within the same parent.
-/// `Action::microbatch` and `step` go by the iteration of the innermost loop; a loop that holds
-/// another one advances no microbatches itself.
+/// `Action::microbatch` and `step` go by the iteration of the innermost loop, behind an inner loop
+/// by its trips, as if one more iteration ran there; in front of the first inner one nothing
+/// advances.
 struct Loop {
   std::uint32_t id = 0;
   std::uint32_t begin = 0;
@@ -133,11 +134,15 @@ struct Loop {
   /// 0: all trips run. Else the loop, over steps, ends behind an iteration in which this entry of
   /// the condition table holds (counted from 1); then all lanes are drained.
   std::uint8_t until = 0;
+  /// 0: as many trips in every step. Else, of a loop over microbatches in a case: `trips` are those
+  /// of a whole step (DataSettings::microbatches), and a step runs one less for each `perTrip`
+  /// microbatches that it has less. At least one runs.
+  std::uint32_t perTrip = 0;
   bool operator==(const Loop &) const = default;
 };
 
-/// Actions [begin, end) run only where the condition holds (an entry of the table, counted from 1).
-/// The clock goes on as if they always ran. All lanes are drained at both edges, whether or not
+/// Actions [begin, end) run only where the condition holds (an entry of the table, counted from 1;
+/// 0: always). The clock goes on as if they always ran. All lanes are drained at both edges, whether or not
 /// they run, so that nothing is under way there and no wait reaches across (D4). Holds loops whole;
 /// lies outside of loops or in a loop over steps.
 struct Case {

@@ -30,7 +30,7 @@ enum class Ending : std::uint32_t { Unknown, Exited, Signalled, Stopped };
 /// One dispatched action.
 struct ActionRecord {
   std::uint32_t action = 0;            // index in the program
-  std::uint32_t iteration = 0;         // of the innermost loop
+  std::uint32_t iteration = 0;         // of the innermost loop; behind it its trips, if that counts
   std::uint32_t step = 0;              // iteration of the outermost loop
   std::uint32_t microbatch = kNothing; // until its waits were over
   std::int64_t begin = 0;              // exact for compute, else the latest time known then

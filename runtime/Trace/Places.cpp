@@ -7,14 +7,8 @@
 namespace vime::flight {
 
 std::string placeOf(const plan::Plan &plan, std::uint32_t rank, const ActionRecord &action) {
-  std::string text = plan::describe(plan, rank, action.action);
-  // The plan says `microbatch 0 + iteration`; here the iteration is known.
-  if (const std::size_t sum = text.find(" + "); sum != std::string::npos)
-    text.resize(sum);
-  if (const std::size_t last = text.rfind("microbatch ");
-      last != std::string::npos && action.microbatch != kNothing)
-    text = fmt::format("{}microbatch {}", text.substr(0, last), action.microbatch);
-  return fmt::format("action {} ({}) of step {}", action.action, text, action.step);
+  return fmt::format("action {} ({}) of step {}", action.action,
+                     plan::describe(plan, rank, action.action, action.iteration), action.step);
 }
 
 std::string placeOf(const plan::Plan &plan, const FlightRecord &record) {

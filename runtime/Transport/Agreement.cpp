@@ -21,6 +21,7 @@ struct Transfer {
   std::int64_t period, start, time;  // time within an iteration
   std::uint64_t microbatch;
   std::uint64_t condition, until; // entries of the plan's table, of its case and of the loop
+  std::uint64_t perTrip;          // of the loop over microbatches
   std::uint64_t bytes = 0;        // where the message does not say
 };
 
@@ -64,9 +65,10 @@ Transfer transferOf(const plan::Stretch &stretch, const plan::Action &action,
           .start = steps ? steps->start : 0,
           .time = stretch.start - (steps ? steps->start : 0) +
                   std::int64_t(iteration) * stretch.period + action.time,
-          .microbatch = action.microbatch + std::uint64_t(action.step) * iteration,
+          .microbatch = stretch.microbatchOf(action, iteration),
           .condition = stretch.within ? stretch.within->condition : std::uint64_t(0),
-          .until = steps ? steps->until : std::uint64_t(0)};
+          .until = steps ? steps->until : std::uint64_t(0),
+          .perTrip = stretch.loop ? stretch.loop->perTrip : std::uint64_t(0)};
 }
 
 /// By end (Ends.h).

@@ -172,6 +172,8 @@ private:
                              .trips = dice.any32(),
                              .start = static_cast<std::int64_t>(dice.any64()),
                              .period = static_cast<std::int64_t>(1 + dice.any64() / 4)});
+    if (dice.coin())
+      program.loops[place].perTrip = dice.any32();
     if (mayHoldOthers && dice.coin())
       program.loops[place].until = static_cast<std::uint8_t>(dice.upTo(254));
     // Of an empty loop nobody could tell whether a case at the same action holds it.
@@ -195,7 +197,7 @@ private:
       return;
     if (dice.coin())
       loop(program, /*mayHoldOthers=*/false);
-    program.cases.push_back({begin, size(program), static_cast<std::uint8_t>(1 + dice.upTo(253))});
+    program.cases.push_back({begin, size(program), static_cast<std::uint8_t>(dice.upTo(254))});
   }
 
   static std::uint32_t size(const Program &program) {

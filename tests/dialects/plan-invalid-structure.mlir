@@ -72,11 +72,6 @@ plan.loop id 0 trips 2 start 0 period 9 {
 
 // -----
 
-// expected-error@+1 {{'plan.case' op names no condition: they count from 1}}
-plan.case condition 0 { }
-
-// -----
-
 // expected-error@+1 {{'plan.case' op is empty}}
 plan.case condition 1 { }
 

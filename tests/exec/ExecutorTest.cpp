@@ -318,7 +318,7 @@ TEST(Executor, AFailureInALoopInALoopNamesBothIterations) {
   chain.routines[plan::code(Opcode::Backward)] = failOnRankOne;
   countdown = 4 * 2 + 4; // microbatch 3 of the third step
   EXPECT_THAT(chain.run()[1].message(),
-              HasSubstr("(backward, stage 1, microbatch 0 + iteration), iteration 3 of iteration "
+              HasSubstr("(backward, stage 1, microbatch 3), iteration 3 of iteration "
                         "2: the disk is full"));
 }
 

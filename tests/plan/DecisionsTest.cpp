@@ -118,8 +118,10 @@ TEST(Decisions, WhatAReaderRefuses) {
        [](Plan &p) { p.conditions.resize(255, p.conditions.front()); }},
       {"rank 0: loop 0 ends on a condition that it cannot have",
        [](Plan &p) { p.programs[0].loops[0].until = 4; }},
+      {"rank 0: loop 0 runs as often as a step asks for, but lies in no case",
+       [](Plan &p) { p.programs[0].loops[0].perTrip = 1; }},
       {"rank 0: case 0 has a condition that does not exist",
-       [](Plan &p) { p.programs[0].cases[0].condition = 0; }},
+       [](Plan &p) { p.programs[0].cases[0].condition = 5; }},
       {"rank 0: case 0 does not fit its program", [](Plan &p) { p.programs[0].cases[0].end = 0; }},
       {"rank 0: case 0 cuts a loop", [](Plan &p) { p.programs[0].cases[0].begin = 0; }},
       {"rank 0: case 1 does not fit its program",
@@ -197,6 +199,57 @@ TEST(Stretches, ACaseHoldsLoopsOverMicrobatches) {
   EXPECT_STREQ(findCaseMisfit(program)->problem, "lies in a loop over microbatches");
   program.cases = {{inner.begin + 1, inner.end + 1, 1}};
   EXPECT_STREQ(findCaseMisfit(program)->problem, "cuts a loop");
+}
+
+/// The folded forwards in a case that always runs, of which a step runs one or two.
+Plan countedPlan() {
+  Plan plan = withRoom(foldedPlan());
+  Program &program = plan.programs[0];
+  Loop &inner = program.loops[kFoldedLoop];
+  program.cases = {{inner.begin - 1, inner.end + 1, 0}};
+  inner.perTrip = 1;
+  plan.decisions.insert(plan.decisions.begin(), {Decision::Microbatches, {1, 2}});
+  return plan;
+}
+
+TEST(Loops, HaveTheTripsThatAStepAsksFor) {
+  const Plan plan = countedPlan();
+  EXPECT_EQ(checkPlan(plan).message(), "");
+  EXPECT_EQ(parsePlan(serializePlan(plan)).value(), plan);
+  const Loop &inner = plan.programs[0].loops[kFoldedLoop];
+  EXPECT_EQ(tripsOf(inner, 2, 2), 2u);
+  EXPECT_EQ(tripsOf(inner, 2, 1), 1u);
+  EXPECT_EQ(tripsOf(inner, 2, 0), std::nullopt); // one trip runs at least
+  EXPECT_EQ(tripsOf(inner, 2, 3), std::nullopt);
+  EXPECT_EQ(tripsOf(plan.programs[0].loops[0], 2, 1), plan.run.steps);
+}
+
+TEST(Loops, WhatIsBehindThemAdvancesByTheirTrips) {
+  Plan plan = countedPlan();
+  Program &program = plan.programs[0];
+  const Loop inner = program.loops[kFoldedLoop];
+  program.actions[inner.end].step = 1;
+  program.actions[inner.end + 1].step = 1; // behind the edge of the case: by nothing
+  const std::uint32_t trips[] = {program.loops[0].trips, 1};
+  for (const std::uint32_t inStep : {2u, 1u}) {
+    const auto stretches = inStep == 2 ? stretchesOf(program) : stretchesOf(program, trips);
+    for (const Stretch &stretch : stretches) {
+      EXPECT_EQ(stretch.first, stretch.begin == inner.end ? inStep : 0);
+      if (stretch.begin == inner.end)
+        EXPECT_EQ(stretch.start, program.loops[0].start + inner.start + inStep * inner.period);
+    }
+  }
+}
+
+TEST(Loops, AreMadeForEveryStepInWhichTheyRun) {
+  Plan plan = countedPlan();
+  plan.programs[0].loops[kFoldedLoop].perTrip = 2;
+  EXPECT_EQ(checkPlan(plan).message(),
+            "rank 0: loop 7 is not made for every number of microbatches with which it runs");
+  plan = countedPlan();
+  plan.decisions.erase(plan.decisions.begin());
+  EXPECT_EQ(checkPlan(plan).message(),
+            "rank 0: loop 7 runs as often as a step asks for, but steps do not differ");
 }
 
 } // namespace

@@ -282,10 +282,10 @@ TEST(OutOfRange, LoopsInLoops) {
       {"rank 0: loop 7 has no place on the clock", with(Loop{7, 6, 10, 2, -1, 3})},
       {"rank 0: loop 7 runs more often than a step has microbatches",
        with(Loop{7, 6, 10, 3, 5, 3})},
-      {"rank 0: loop 0 advances microbatches and holds another one",
+      {"rank 0: loop 0 advances microbatches in front of one that it holds",
        [inner](Plan &p) {
          p.programs[0].loops.push_back(inner);
-         p.programs[0].actions[11].step = 1;
+         p.programs[0].actions[5].step = 1;
        }},
       {"rank 0: action 6 (forward, stage 0, microbatch 0 + 2 × iteration) is of a microbatch that "
        "no step has",

@@ -34,55 +34,120 @@ struct Instance {
 };
 
 /// What is decided in a step: every value at some time, all of them next to each other.
-bool runs(const Plan &plan, const Case &one, std::uint32_t step) {
-  const Condition &condition = plan.conditions[one.condition - 1];
-  const auto values = valuesOf(plan, condition.decision);
-  const std::uint32_t turn = condition.decision == Decision::Microbatches ? step : step / 2;
-  return holds(condition, values[turn % values.size()]);
+std::uint32_t decidedIn(const Plan &plan, Decision decision, std::uint32_t step) {
+  const auto values = valuesOf(plan, decision);
+  const std::uint32_t turn = decision == Decision::Microbatches ? step : step / 2;
+  return values[turn % values.size()];
 }
 
-bool endsACase(const Program &program, std::uint32_t index) {
-  return std::any_of(program.cases.begin(), program.cases.end(),
-                     [&](const Case &one) { return one.end == index; });
+bool runs(const Plan &plan, const Case &one, std::uint32_t step) {
+  if (one.condition == 0)
+    return true;
+  const Condition &condition = plan.conditions[one.condition - 1];
+  return holds(condition, decidedIn(plan, condition.decision, step));
+}
+
+std::uint32_t tripsIn(const Plan &plan, const Loop &loop, std::uint32_t step) {
+  if (loop.perTrip == 0)
+    return loop.trips;
+  const std::uint32_t microbatches = decidedIn(plan, Decision::Microbatches, step);
+  return loop.trips - (plan.data.microbatches - microbatches) / loop.perTrip;
 }
 
 /// All iterations of all loops, without what is decided not to run.
-std::vector<Instance> unroll(const Plan &plan, const Program &program) {
-  std::vector<Instance> instances;
-  std::map<int, std::uint64_t> counts;
-  std::size_t next = 0; // loop
-  std::size_t drained = 0;
-  const auto append = [&](const auto &self, std::uint32_t index, std::uint32_t end,
-                          std::uint32_t iteration) -> void {
+class Unrolling {
+public:
+  Unrolling(const Plan &plan, const Program &program) : plan(plan), program(program) {}
+
+  std::vector<Instance> run() {
+    range(0, static_cast<std::uint32_t>(program.actions.size()), 0);
+    return std::move(instances);
+  }
+
+private:
+  void range(std::uint32_t index, std::uint32_t end, std::uint32_t step) {
+    const Case *entered = nullptr;
     while (index < end) {
-      if (next < program.loops.size() && program.loops[next].begin == index) {
-        const std::size_t own = next;
-        const Loop &loop = program.loops[own];
-        for (std::uint32_t inner = 0; inner < loop.trips; ++inner) {
-          next = own + 1;
-          self(self, loop.begin, loop.end, inner);
-          if (endsACase(program, loop.end))
-            drained = instances.size();
-        }
-        index = loop.end;
-        continue;
+      const Case *one = caseAt(index);
+      const Loop *loop = nextLoop < program.loops.size() &&
+                                 program.loops[nextLoop].begin == index
+                             ? &program.loops[nextLoop]
+                             : nullptr;
+      if (endsACase(index))
+        drain();
+      if (one && one != entered && !(loop && !holds(*one, *loop))) {
+        drain();
+        entered = one;
+        index = runs(plan, *one, step) ? index : pass(one->end);
+      } else if (loop) {
+        repeat(*loop, step);
+        index = loop->end;
+      } else {
+        append(index++);
       }
-      const auto begun = std::find_if(program.cases.begin(), program.cases.end(),
-                                      [&](const Case &one) { return one.begin == index; });
-      if (begun != program.cases.end() || endsACase(program, index))
-        drained = instances.size();
-      if (begun != program.cases.end() && !runs(plan, *begun, iteration)) {
-        index = begun->end;
-        continue;
-      }
-      const Action &action = program.actions[index];
-      instances.push_back({&action, index, action.microbatch + action.step * iteration,
-                           counts[action.lane]++, drained});
-      ++index;
     }
-  };
-  append(append, 0, static_cast<std::uint32_t>(program.actions.size()), 0);
-  return instances;
+    if (endsACase(end))
+      drain();
+  }
+
+  void repeat(const Loop &loop, std::uint32_t step) {
+    const bool isInner = depth != 0;
+    const std::size_t own = nextLoop;
+    const std::uint32_t trips = tripsIn(plan, loop, step);
+    ++depth;
+    for (std::uint32_t trip = 0; trip < trips; ++trip) {
+      nextLoop = own + 1;
+      advanced = trip;
+      if (!isInner)
+        range(loop.begin, loop.end, trip);
+      for (std::uint32_t index = loop.begin; isInner && index < loop.end; ++index)
+        append(index);
+    }
+    --depth;
+    advanced = isInner ? trips : 0;
+  }
+
+  void append(std::uint32_t index) {
+    const Action &action = program.actions[index];
+    instances.push_back({&action, index, action.microbatch + action.step * advanced,
+                         counts[action.lane]++, drained});
+  }
+
+  const Case *caseAt(std::uint32_t index) const {
+    for (const Case &one : program.cases)
+      if (one.begin == index)
+        return &one;
+    return nullptr;
+  }
+  bool endsACase(std::uint32_t index) const {
+    return std::any_of(program.cases.begin(), program.cases.end(),
+                       [&](const Case &one) { return one.end == index; });
+  }
+  bool holds(const Case &one, const Loop &loop) const {
+    return one.end > loop.end || (one.end == loop.end && depth != 0);
+  }
+  /// Behind what does not run.
+  std::uint32_t pass(std::uint32_t behind) {
+    while (nextLoop < program.loops.size() && program.loops[nextLoop].begin < behind)
+      ++nextLoop;
+    return behind;
+  }
+  void drain() {
+    drained = instances.size();
+    advanced = 0;
+  }
+
+  const Plan &plan;
+  const Program &program;
+  std::vector<Instance> instances;
+  std::map<int, std::uint64_t> counts; // by lane
+  std::size_t nextLoop = 0, depth = 0;
+  std::size_t drained = 0;
+  std::uint32_t advanced = 0; // the iteration of an inner loop, behind it and in its case its trips
+};
+
+std::vector<Instance> unroll(const Plan &plan, const Program &program) {
+  return Unrolling(plan, program).run();
 }
 
 /// Bytes of an arena.
