@@ -45,6 +45,7 @@ void linearBackwardWeight(const Kernels &kernels, const Linear &linear, ConstMat
                    .depth = linear.tokens,
                    .a = {dy.data, 1, dy.stride},
                    .b = {x.data, x.stride, 1},
+                   .intoSums = true,
                    .residual = accumulate ? ConstMatrix(gradient) : kNoMatrix,
                    .result = gradient},
                   workspace);

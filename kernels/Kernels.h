@@ -9,6 +9,11 @@
 //     only be aligned to its element. Matrices are row-major; `stride` is the distance of two rows
 //     in elements, at least the number of columns; what lies between rows is left alone.
 //   - Vectors (norm weights, reciprocals) and weight matrices, given as `void *`, are contiguous.
+//   - What adds up or must not be rounded has elements of `sumType()`: reciprocals, log-sums,
+//   tables
+//     of positions, gradients of weights, and everything under "Vectors". Of bfloat16 kernels that
+//     is float32: they read bfloat16, compute in float32 and round what they give once, to the
+//     nearest, ties to even. Of other types it is the type itself.
 //   - `workspace` holds the bytes that kernels/Workspace.h names for the call, at any address
 //     aligned to an element; what it holds before a call does not matter. One thread uses it at a
 //     time; otherwise every function may be called from any thread.
@@ -22,7 +27,7 @@
 // implementations promise closeness only.
 #pragma once
 
-#include "kernels/DataType.h"
+#include "kernels/SumType.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -61,6 +66,8 @@ struct Product {
   std::int64_t depth;
   Factor a;
   Factor b;
+  /// Whether `residual` and `result` have sumType(): a gradient of weights.
+  bool intoSums = false;
   /// None, or any matrix, `result` itself included (accumulate); of stride 0: one row for all.
   ConstMatrix residual = kNoMatrix;
   Matrix result;
@@ -111,7 +118,7 @@ struct AdamW {
 };
 
 /// Values that depend on (seed, tensor, index) only: whoever fills whichever part of a tensor gets
-/// the same numbers. They are made in float64 and rounded to the element type once.
+/// the same numbers. They are made in float64 and rounded to sumType() once.
 struct Initializer {
   enum class Kind : std::uint8_t { Normal, Uniform };
   Kind kind;
@@ -125,6 +132,7 @@ class Kernels {
 public:
   virtual ~Kernels();
   virtual DataType type() const = 0;
+  DataType sumType() const { return sumTypeOf(type()); }
   /// For people: `native avx512`, ...
   virtual const char *name() const = 0;
 
@@ -132,7 +140,8 @@ public:
 
   /// C = R + A · B. `native`: an element is R + chunk + chunk + ...; a chunk is one chain of fused
   /// multiply-adds from 0 over 128 ascending k, so bits depend on depth alone, and a product
-  /// accumulated over several calls split at multiples of 128 of the depth equals the single call.
+  /// accumulated over several calls split at multiples of 128 of the depth equals the single call
+  /// (where the result is not rounded in between).
   virtual void product(const Product &product, void *workspace) const = 0;
 
   // --- Rows ---
@@ -180,7 +189,7 @@ public:
   /// Rotary position table (Su et al. 2021) as Hugging Face's Llama computes it:
   ///   frequency[j] = float32(1 / float32(theta^float32(2j / headWidth)))
   ///   angle[position, j] = float32(position · frequency[j])
-  /// cosine and sine of that float32 angle are taken in float64 and rounded to the element type.
+  /// cosine and sine of that float32 angle are taken in float64 and rounded to sumType().
   /// table[positions, headWidth]: headWidth / 2 cosines, then as many sines. headWidth is even.
   virtual void ropeTable(std::int64_t positions, std::int32_t headWidth, double theta,
                          void *table) const = 0;
@@ -200,20 +209,23 @@ public:
                                  ConstMatrix out, ConstMatrix dOut, const void *lse,
                                  void *workspace) const = 0;
 
-  // --- Vectors ---
+  // --- Vectors, of sumType() ---
 
   /// x = value
   virtual void fill(std::int64_t count, double value, void *x) const = 0;
   /// x += y
   virtual void add(std::int64_t count, const void *y, void *x) const = 0;
-  /// x *= factor (rounded to the element type first)
+  /// x *= factor (rounded to the vector's type first)
   virtual void scale(std::int64_t count, double factor, void *x) const = 0;
   /// Sum of squares in float64. `native`: element i goes to lane i mod 16, lanes are added by a
   /// fixed tree.
   virtual double sumOfSquares(std::int64_t count, const void *x) const = 0;
-  /// One pass over parameters, gradients and both moments.
+  /// One pass over parameters, gradients and both moments. `rounded`, unless null, receives the
+  /// parameters in type(): the weights that products read, where masters are kept beside them.
   virtual void adamw(const AdamW &adamw, std::int64_t count, const void *gradients,
-                     void *parameters, void *moments1, void *moments2) const = 0;
+                     void *parameters, void *moments1, void *moments2, void *rounded) const = 0;
+  /// rounded[i] = x[i] in type()
+  virtual void round(std::int64_t count, const void *x, void *rounded) const = 0;
   /// values[i] = element first + i of the tensor.
   virtual void initialize(const Initializer &initializer, std::int64_t first, std::int64_t count,
                           void *values) const = 0;

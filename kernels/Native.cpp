@@ -33,7 +33,7 @@ const Kernels *nativeKernels(DataType type) {
 const char *nativeRefusal(DataType type) {
   if (!bestIsa())
     return "the native kernels need a CPU with AVX2 and FMA (x86-64-v3)";
-  return nativeKernels(type) ? "" : "the native kernels have no bfloat16 yet";
+  return nativeKernels(type) ? "" : "the native kernels compute in float32, float64 and bfloat16";
 }
 
 std::optional<Isa> parseIsa(std::string_view text) {

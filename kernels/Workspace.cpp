@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::int64_t kWidestPanel = 32;   // columns of a packed panel: two vectors of 16
 constexpr std::int64_t kTileRows = 14;      // most rows of the register tile
+constexpr std::int64_t kWidenedRows = 112;  // WidenedProduct.h
 constexpr std::int64_t kDepthChunk = 128;   // Gemm.h
 constexpr std::int64_t kQueryBlock = 32;    // AttentionBackward.cpp; no panel is wider
 constexpr std::int64_t kBackwardKeys = 256; // AttentionBackward.cpp
@@ -20,7 +21,7 @@ std::int64_t roundUp(std::int64_t value, std::int64_t multiple) {
 }
 
 std::size_t bytesFor(std::int64_t elements, DataType type) {
-  return std::size_t(elements) * sizeOf(type) + kAreas * kAlignment;
+  return std::size_t(elements) * sizeOf(sumTypeOf(type)) + kAreas * kAlignment;
 }
 
 // ---- LibTorch: whatever ATen allocates while it runs, in blocks of its own ----
@@ -52,7 +53,9 @@ std::size_t productWorkspace(DataType type, std::int64_t columns, std::int64_t d
                              KernelLibrary library) {
   if (library == KernelLibrary::LibTorch)
     return torchBytes(2 * kLibTorchTile * kLibTorchTile, type);
-  return bytesFor(roundUp(columns, kWidestPanel) * depth + kTileRows * kDepthChunk, type);
+  const std::int64_t rows =
+      type == sumTypeOf(type) ? kTileRows * kDepthChunk : kWidenedRows * (depth + kWidestPanel);
+  return bytesFor(roundUp(columns, kWidestPanel) * depth + rows, type);
 }
 
 std::size_t linearWorkspace(DataType type, const Linear &linear, KernelLibrary library) {

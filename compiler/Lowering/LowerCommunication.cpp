@@ -10,6 +10,7 @@
 #include "compiler/Lowering/SplitStages.h"
 #include "compiler/Lowering/StepFamily.h"
 #include "compiler/Lowering/TiedHead.h"
+#include "kernels/SumType.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/StepHeader.h"
 #include "schedules/ForwardOnly.h"
@@ -135,17 +136,12 @@ private:
                                             .flow = Flow::Backward,
                                             .operation = Collective::AllReduce,
                                             .axes = axes,
-                                            .message = {.type = gradientType()}},
+                                            .message = {.type = sumTypeOf(model.config.type)}},
                                            {.name = "all stats",
                                             .flow = Flow::Metrics,
                                             .operation = Collective::Gather,
                                             .axes = axes,
                                             .message = stats}});
-  }
-
-  // Sums of many products: never in sixteen bits.
-  DataType gradientType() const {
-    return model.config.type == DataType::BFloat16 ? DataType::Float32 : model.config.type;
   }
 
   bool endsEarly() const {

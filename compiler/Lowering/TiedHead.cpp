@@ -1,5 +1,7 @@
 #include "compiler/Lowering/TiedHead.h"
 
+#include "kernels/SumType.h"
+
 namespace vime {
 
 using namespace plan;
@@ -8,8 +10,8 @@ TiedHead::TiedHead(const ModelConfig &config, const StageSpec &first, ProgramWri
                    ProgramWriter::End head)
     : tied(config.tiedHead), travels(embedding.rank != head.rank), embedding(embedding), head(head),
       weights{.type = config.type, .fixed = static_cast<std::uint32_t>(first.tiedWeightBytes)},
-      gradients{.type = config.type, .fixed = static_cast<std::uint32_t>(first.tiedGradientBytes)} {
-}
+      gradients{.type = sumTypeOf(config.type),
+                .fixed = static_cast<std::uint32_t>(first.tiedGradientBytes)} {}
 
 void TiedHead::shareWeights(ProgramWriter &programs) const {
   if (tied && travels)

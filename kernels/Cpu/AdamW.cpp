@@ -4,34 +4,51 @@
 #include "kernels/Cpu/CpuKernels.h"
 
 namespace vime::ISA {
+namespace {
 
-template <typename T>
-void CpuKernels<T>::adamw(const AdamW &adamw, std::int64_t count, const void *gradients,
-                          void *parameters, void *moments1, void *moments2) const {
-  const T gradientScale = T(adamw.gradientScale);
-  const T keep = T(1 - adamw.learningRate * adamw.weightDecay);
-  const T step = T(adamw.learningRate / adamw.biasCorrection1);
-  const T rootScale = T(1 / squareRoot(adamw.biasCorrection2));
-  const T take1 = T(1 - adamw.beta1), beta2 = T(adamw.beta2), take2 = T(1 - adamw.beta2);
-  const T epsilon = T(adamw.epsilon);
-  const T *__restrict g = static_cast<const T *>(gradients);
-  T *__restrict p = static_cast<T *>(parameters);
-  T *__restrict m = static_cast<T *>(moments1);
-  T *__restrict v = static_cast<T *>(moments2);
+template <typename T> struct Factors {
+  T gradientScale, keep, step, rootScale, take1, beta2, take2, epsilon;
+  explicit Factors(const AdamW &adamw)
+      : gradientScale(T(adamw.gradientScale)), keep(T(1 - adamw.learningRate * adamw.weightDecay)),
+        step(T(adamw.learningRate / adamw.biasCorrection1)),
+        rootScale(T(1 / squareRoot(adamw.biasCorrection2))), take1(T(1 - adamw.beta1)),
+        beta2(T(adamw.beta2)), take2(T(1 - adamw.beta2)), epsilon(T(adamw.epsilon)) {}
+};
+
+/// `rounded` is touched only when kRounds.
+template <typename E, bool kRounds, typename T>
+void update(const Factors<T> by, std::int64_t count, const T *__restrict g, T *__restrict p,
+            T *__restrict m, T *__restrict v, E *__restrict rounded) {
   for (std::int64_t at = 0; at < count; ++at) {
-    const T gradient = g[at] * gradientScale;
-    const T mean = fma(take1, gradient - m[at], m[at]);
-    const T square = fma(take2 * gradient, gradient, v[at] * beta2);
-    const T direction = mean / fma(squareRoot(square), rootScale, epsilon);
+    const T gradient = g[at] * by.gradientScale;
+    const T mean = fma(by.take1, gradient - m[at], m[at]);
+    const T square = fma(by.take2 * gradient, gradient, v[at] * by.beta2);
+    const T direction = mean / fma(squareRoot(square), by.rootScale, by.epsilon);
+    const T parameter = fma(-by.step, direction, p[at] * by.keep);
     m[at] = mean;
     v[at] = square;
-    p[at] = fma(-step, direction, p[at] * keep);
+    p[at] = parameter;
+    if constexpr (kRounds)
+      rounded[at] = E(parameter);
   }
 }
 
-template void CpuKernels<float>::adamw(const AdamW &, std::int64_t, const void *, void *, void *,
-                                       void *) const;
-template void CpuKernels<double>::adamw(const AdamW &, std::int64_t, const void *, void *, void *,
-                                        void *) const;
+} // namespace
+
+template <typename E>
+void CpuKernels<E>::adamw(const AdamW &adamw, std::int64_t count, const void *gradients,
+                          void *parameters, void *moments1, void *moments2, void *rounded) const {
+  using T = Sum<E>;
+  const auto run = rounded ? update<E, true, T> : update<E, false, T>;
+  run(Factors<T>(adamw), count, static_cast<const T *>(gradients), static_cast<T *>(parameters),
+      static_cast<T *>(moments1), static_cast<T *>(moments2), static_cast<E *>(rounded));
+}
+
+#define VIME_INSTANTIATE(E)                                                                        \
+  template void CpuKernels<E>::adamw(const AdamW &, std::int64_t, const void *, void *, void *,    \
+                                     void *, void *) const;
+VIME_INSTANTIATE(float)
+VIME_INSTANTIATE(double)
+VIME_INSTANTIATE(BFloat16)
 
 } // namespace vime::ISA

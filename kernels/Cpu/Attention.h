@@ -26,16 +26,6 @@ VIME_INLINE Vector<T> visible(std::int64_t lag, int v, Vector<T> shown, Vector<T
   return query >= broadcast(T(lag)) ? shown : hidden;
 }
 
-template <typename T>
-void copyRows(std::int64_t rows, std::int64_t columns, RowMajor<const T> from, RowMajor<T> to) {
-  for (std::int64_t row = 0; row < rows; ++row)
-    for (std::int64_t column = 0; column < columns; column += kWidth<T>) {
-      const int present = int(minimum(columns - column, kWidth<T>));
-      storeFirst(to.data + row * to.stride + column,
-                 loadFirst(from.data + row * from.stride + column, present), present);
-    }
-}
-
 template <typename T> RowMajor<T> rowsFrom(RowMajor<T> matrix, std::int64_t row) {
   return {matrix.data + row * matrix.stride, matrix.stride};
 }

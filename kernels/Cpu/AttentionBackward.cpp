@@ -15,14 +15,15 @@ namespace {
 constexpr int kQueryBlock = 32;
 constexpr std::int64_t kKeyTile = 256; // a multiple of kDepthChunk, so that chunks of dQ stay whole
 
-/// One query head of one segment; `queries` becomes its gradient.
-template <typename T> struct Head {
+/// One query head of one segment, of elements E; `queries` becomes its gradient. All that is
+/// computed is of T = Sum<E>.
+template <typename E> struct Head {
   std::int64_t tokens;
   std::int64_t width;
-  ScoreScale<T> scale;
-  RowMajor<T> queries;
-  RowMajor<const T> out, dOut;
-  const T *lse;
+  ScoreScale<Sum<E>> scale;
+  RowMajor<E> queries;
+  RowMajor<const E> out, dOut;
+  const Sum<E> *lse;
   std::int64_t lseStride;
 };
 
@@ -62,18 +63,18 @@ template <typename T> struct QueryFacts {
 };
 
 /// The queries [first, first + count) of a head, ready for products.
-template <typename T> struct Block {
+struct Block {
   std::int64_t first;
   int count;
   std::int64_t keys() const { return first + count; }
 };
 
-template <typename T, int VectorsOfHead>
-void packBlock(const Head<T> &head, Block<T> block, const Areas<T> &areas, QueryFacts<T> &facts) {
-  const RowMajor<const T> queries{head.queries.data + block.first * head.queries.stride,
+template <typename E, typename T, int VectorsOfHead>
+void packBlock(const Head<E> &head, Block block, const Areas<T> &areas, QueryFacts<T> &facts) {
+  const RowMajor<const E> queries{head.queries.data + block.first * head.queries.stride,
                                   head.queries.stride};
-  const RowMajor<const T> out = rowsFrom(head.out, block.first);
-  const RowMajor<const T> dOut = rowsFrom(head.dOut, block.first);
+  const RowMajor<const E> out = rowsFrom(head.out, block.first);
+  const RowMajor<const E> dOut = rowsFrom(head.dOut, block.first);
   packPanels<T, VectorsOfHead>(block.count, head.width, queries.data, queries.stride, 1,
                                areas.queryRows);
   packPanels<T, VectorsOfHead>(block.count, head.width, dOut.data, dOut.stride, 1, areas.dOutRows);
@@ -126,8 +127,8 @@ template <typename T> void clearRows(std::int64_t rows, int columns, RowMajor<T>
 
 /// Weights and score gradients of one panel of queries for the keys [firstKey, firstKey + keys), of
 /// which it sees some; and its part of the gradient of the queries.
-template <typename T>
-void visitPanel(const Head<T> &head, Block<T> block, int panel, std::int64_t firstKey,
+template <typename E, typename T>
+void visitPanel(const Head<E> &head, Block block, int panel, std::int64_t firstKey,
                 std::int64_t keys, const Areas<T> &areas, const QueryFacts<T> &facts) {
   constexpr int kQueries = kQueryPanel<T>;
   const std::int64_t firstQuery = block.first + panel;
@@ -147,8 +148,8 @@ void visitPanel(const Head<T> &head, Block<T> block, int panel, std::int64_t fir
                  {weights, kQueryBlock}, nullptr);
   multiply<T, 2>(scores, {valueRows, head.width, 1}, packedPanels<T, 2>(dOut, head.width), {},
                  {dScores, kQueryBlock}, nullptr);
-  softmaxBackward(seen, firstKey - firstQuery, head.scale, facts.lse + panel, facts.delta + panel,
-                  weights, dScores);
+  softmaxBackward<T>(seen, firstKey - firstQuery, head.scale, facts.lse + panel,
+                     facts.delta + panel, weights, dScores);
   multiply<T, 2>({head.width, kQueries, seen}, {keyRows, 1, head.width},
                  {dScores, kQueryBlock, kQueries}, {firstKey ? dQueries : nullptr, kQueries},
                  {dQueries, kQueries}, nullptr);
@@ -156,8 +157,7 @@ void visitPanel(const Head<T> &head, Block<T> block, int panel, std::int64_t fir
 
 /// Adds the block's part of the gradients of keys and values.
 template <typename T, int VectorsOfHead>
-void addKeyGradients(Block<T> block, std::int64_t firstKey, std::int64_t keys,
-                     const Areas<T> &areas) {
+void addKeyGradients(Block block, std::int64_t firstKey, std::int64_t keys, const Areas<T> &areas) {
   const Extent extent{keys, areas.padded, block.count};
   const RowMajor<T> dKeys{areas.dKeys + firstKey * areas.padded, areas.padded};
   const RowMajor<T> dValues{areas.dValues + firstKey * areas.padded, areas.padded};
@@ -169,16 +169,16 @@ void addKeyGradients(Block<T> block, std::int64_t firstKey, std::int64_t keys,
                              {dValues.data, dValues.stride}, dValues, nullptr);
 }
 
-template <typename T, int VectorsOfHead>
-void visitBlock(const Head<T> &head, Block<T> block, const Areas<T> &areas) {
+template <typename E, typename T, int VectorsOfHead>
+void visitBlock(const Head<E> &head, Block block, const Areas<T> &areas) {
   constexpr int kQueries = kQueryPanel<T>;
   QueryFacts<T> facts;
-  packBlock<T, VectorsOfHead>(head, block, areas, facts);
+  packBlock<E, T, VectorsOfHead>(head, block, areas, facts);
   for (std::int64_t firstKey = 0; firstKey < block.keys(); firstKey += kKeyTile) {
     const std::int64_t keys = minimum(kKeyTile, block.keys() - firstKey);
     for (int panel = 0; panel < kQueryBlock; panel += kQueries)
       if (panel < block.count)
-        visitPanel(head, block, panel, firstKey, keys, areas, facts);
+        visitPanel<E, T>(head, block, panel, firstKey, keys, areas, facts);
     addKeyGradients<T, VectorsOfHead>(block, firstKey, keys, areas);
   }
   for (int panel = 0; panel < block.count; panel += kQueries)
@@ -189,42 +189,45 @@ void visitBlock(const Head<T> &head, Block<T> block, const Areas<T> &areas) {
 }
 
 /// One key-value head of one segment, and the query heads that use it.
-template <typename T, int VectorsOfHead>
+template <typename E, int VectorsOfHead>
 void visitGroup(const Attention &attention, std::int64_t start, std::int64_t tokens,
-                std::int32_t keyHead, Matrix qkv, ConstMatrix out, ConstMatrix dOut, const T *lse,
-                void *workspace) {
+                std::int32_t keyHead, Matrix qkv, ConstMatrix out, ConstMatrix dOut,
+                const Sum<E> *lse, void *workspace) {
+  using T = Sum<E>;
   const std::int64_t width = attention.headWidth;
   const std::int32_t group = attention.heads / attention.keyValueHeads;
   const Areas<T> areas(workspace, width, roundUp(width, kPanel<T, VectorsOfHead>), tokens);
-  T *keys = rowOf<T>(qkv, start) + attention.queryWidth() + keyHead * width;
-  T *values = keys + attention.keyValueWidth();
-  copyRows<T>(tokens, width, {keys, qkv.stride}, {areas.keys, width});
-  copyRows<T>(tokens, width, {values, qkv.stride}, {areas.values, width});
+  E *keys = rowOf<E>(qkv, start) + attention.queryWidth() + keyHead * width;
+  E *values = keys + attention.keyValueWidth();
+  copyRows<T>(tokens, width, RowMajor{keys, qkv.stride}, RowMajor{areas.keys, width});
+  copyRows<T>(tokens, width, RowMajor{values, qkv.stride}, RowMajor{areas.values, width});
   clearRows<T>(tokens, int(areas.padded), {areas.dKeys, areas.padded});
   clearRows<T>(tokens, int(areas.padded), {areas.dValues, areas.padded});
   for (std::int32_t head = keyHead * group; head < (keyHead + 1) * group; ++head) {
-    const Head<T> one{.tokens = tokens,
+    const Head<E> one{.tokens = tokens,
                       .width = width,
                       .scale = ScoreScale<T>(attention),
-                      .queries = {rowOf<T>(qkv, start) + head * width, qkv.stride},
-                      .out = {rowOf<T>(out, start) + head * width, out.stride},
-                      .dOut = {rowOf<T>(dOut, start) + head * width, dOut.stride},
+                      .queries = {rowOf<E>(qkv, start) + head * width, qkv.stride},
+                      .out = {rowOf<E>(out, start) + head * width, out.stride},
+                      .dOut = {rowOf<E>(dOut, start) + head * width, dOut.stride},
                       .lse = lse + start * attention.heads + head,
                       .lseStride = attention.heads};
     for (std::int64_t first = 0; first < tokens; first += kQueryBlock)
-      visitBlock<T, VectorsOfHead>(one, {first, int(minimum(kQueryBlock, tokens - first))}, areas);
+      visitBlock<E, T, VectorsOfHead>(one, {first, int(minimum(kQueryBlock, tokens - first))},
+                                      areas);
   }
-  copyRows<T>(tokens, width, {areas.dKeys, areas.padded}, {keys, qkv.stride});
-  copyRows<T>(tokens, width, {areas.dValues, areas.padded}, {values, qkv.stride});
+  copyRows<T>(tokens, width, RowMajor{areas.dKeys, areas.padded}, RowMajor{keys, qkv.stride});
+  copyRows<T>(tokens, width, RowMajor{areas.dValues, areas.padded}, RowMajor{values, qkv.stride});
 }
 
 } // namespace
 
-template <typename T>
-void CpuKernels<T>::attentionBackward(const Attention &attention, const Segments &segments,
+template <typename E>
+void CpuKernels<E>::attentionBackward(const Attention &attention, const Segments &segments,
                                       Matrix qkv, ConstMatrix out, ConstMatrix dOut,
                                       const void *lse, void *workspace) const {
-  const auto visit = attention.headWidth <= kWidth<T> ? visitGroup<T, 1> : visitGroup<T, 2>;
+  using T = Sum<E>;
+  const auto visit = attention.headWidth <= kWidth<T> ? visitGroup<E, 1> : visitGroup<E, 2>;
   for (std::int32_t segment = 0; segment < segments.count; ++segment) {
     const std::int64_t start = segments.offsets[segment];
     const std::int64_t tokens = segments.offsets[segment + 1] - start;
@@ -240,5 +243,8 @@ template void CpuKernels<float>::attentionBackward(const Attention &, const Segm
 template void CpuKernels<double>::attentionBackward(const Attention &, const Segments &, Matrix,
                                                     ConstMatrix, ConstMatrix, const void *,
                                                     void *) const;
+template void CpuKernels<BFloat16>::attentionBackward(const Attention &, const Segments &, Matrix,
+                                                      ConstMatrix, ConstMatrix, const void *,
+                                                      void *) const;
 
 } // namespace vime::ISA

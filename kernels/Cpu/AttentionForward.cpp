@@ -8,14 +8,14 @@
 namespace vime::ISA {
 namespace {
 
-/// One head of one segment.
-template <typename T> struct Head {
+/// One head of one segment, of elements E; scores, weights and sums are of T = Sum<E>.
+template <typename E> struct Head {
   std::int64_t tokens;
   std::int64_t width;
-  ScoreScale<T> scale;
-  RowMajor<const T> queries;
-  RowMajor<T> out;
-  T *lse;
+  ScoreScale<Sum<E>> scale;
+  RowMajor<const E> queries;
+  RowMajor<E> out;
+  Sum<E> *lse;
   std::int64_t lseStride;
 };
 
@@ -81,8 +81,8 @@ VIME_INLINE void weigh(T *scores, std::int64_t keys, std::int64_t diagonal, T sc
 }
 
 /// Divides by the sums and turns the panel round: out[query][column].
-template <typename T>
-void writeOutputs(const Head<T> &head, std::int64_t first, int queries, T *sums,
+template <typename E, typename T>
+void writeOutputs(const Head<E> &head, std::int64_t first, int queries, T *sums,
                   const Vector<T> (&sum)[2]) {
   const Vector<T> reciprocal[2] = {T(1) / sum[0], T(1) / sum[1]};
   for (std::int64_t column = 0; column < head.width; ++column)
@@ -95,8 +95,8 @@ void writeOutputs(const Head<T> &head, std::int64_t first, int queries, T *sums,
                             head.out.data + first * head.out.stride, head.out.stride);
 }
 
-template <typename T>
-void writeLogSums(const Head<T> &head, std::int64_t first, int queries, const Vector<T> (&top)[2],
+template <typename E, typename T>
+void writeLogSums(const Head<E> &head, std::int64_t first, int queries, const Vector<T> (&top)[2],
                   const Vector<T> (&sum)[2]) {
   T logSums[kQueryPanel<T>], largest[kQueryPanel<T>];
 #pragma GCC unroll 2
@@ -110,8 +110,8 @@ void writeLogSums(const Head<T> &head, std::int64_t first, int queries, const Ve
     head.lse[(first + query) * head.lseStride] = logSums[query];
 }
 
-template <typename T>
-void attendPanel(const Head<T> &head, std::int64_t first, const Areas<T> &areas) {
+template <typename E, typename T>
+void attendPanel(const Head<E> &head, std::int64_t first, const Areas<T> &areas) {
   constexpr int kQueries = kQueryPanel<T>;
   const int queries = int(minimum(kQueries, head.tokens - first));
   const std::int64_t keys = first + queries;
@@ -121,20 +121,21 @@ void attendPanel(const Head<T> &head, std::int64_t first, const Areas<T> &areas)
                  packedPanels<T, 2>(areas.queries, head.width), {}, {areas.scores, kQueries},
                  nullptr);
   Vector<T> top[2], sum[2];
-  largestScores(areas.scores, keys, first, top);
-  weigh(areas.scores, keys, first, head.scale.binary, top, sum);
+  largestScores<T>(areas.scores, keys, first, top);
+  weigh<T>(areas.scores, keys, first, head.scale.binary, top, sum);
   multiply<T, 2>({head.width, kQueries, keys}, {areas.values, 1, head.width},
                  packedPanels<T, 2>(areas.scores, keys), {}, {areas.sums, kQueries}, nullptr);
-  writeLogSums(head, first, queries, top, sum);
-  writeOutputs(head, first, queries, areas.sums, sum);
+  writeLogSums<E, T>(head, first, queries, top, sum);
+  writeOutputs<E, T>(head, first, queries, areas.sums, sum);
 }
 
 } // namespace
 
-template <typename T>
-void CpuKernels<T>::attentionForward(const Attention &attention, const Segments &segments,
+template <typename E>
+void CpuKernels<E>::attentionForward(const Attention &attention, const Segments &segments,
                                      ConstMatrix qkv, Matrix out, void *lse,
                                      void *workspace) const {
+  using T = Sum<E>;
   const std::int64_t width = attention.headWidth;
   const std::int32_t group = attention.heads / attention.keyValueHeads;
   for (std::int32_t segment = 0; segment < segments.count; ++segment) {
@@ -142,20 +143,20 @@ void CpuKernels<T>::attentionForward(const Attention &attention, const Segments 
     const std::int64_t tokens = segments.offsets[segment + 1] - start;
     const Areas<T> areas(workspace, width, tokens);
     for (std::int32_t keyHead = 0; keyHead < attention.keyValueHeads; ++keyHead) {
-      const T *keys = rowOf<T>(qkv, start) + attention.queryWidth() + keyHead * width;
-      const T *values = keys + attention.keyValueWidth();
-      copyRows<T>(tokens, width, {keys, qkv.stride}, {areas.keys, width});
-      copyRows<T>(tokens, width, {values, qkv.stride}, {areas.values, width});
+      const E *keys = rowOf<E>(qkv, start) + attention.queryWidth() + keyHead * width;
+      const E *values = keys + attention.keyValueWidth();
+      copyRows<T>(tokens, width, RowMajor{keys, qkv.stride}, RowMajor{areas.keys, width});
+      copyRows<T>(tokens, width, RowMajor{values, qkv.stride}, RowMajor{areas.values, width});
       for (std::int32_t head = keyHead * group; head < (keyHead + 1) * group; ++head) {
-        const Head<T> one{.tokens = tokens,
+        const Head<E> one{.tokens = tokens,
                           .width = width,
                           .scale = ScoreScale<T>(attention),
-                          .queries = {rowOf<T>(qkv, start) + head * width, qkv.stride},
-                          .out = {rowOf<T>(out, start) + head * width, out.stride},
+                          .queries = {rowOf<E>(qkv, start) + head * width, qkv.stride},
+                          .out = {rowOf<E>(out, start) + head * width, out.stride},
                           .lse = static_cast<T *>(lse) + start * attention.heads + head,
                           .lseStride = attention.heads};
         for (std::int64_t first = 0; first < tokens; first += kQueryPanel<T>)
-          attendPanel(one, first, areas);
+          attendPanel<E, T>(one, first, areas);
       }
     }
   }
@@ -165,5 +166,7 @@ template void CpuKernels<float>::attentionForward(const Attention &, const Segme
                                                   Matrix, void *, void *) const;
 template void CpuKernels<double>::attentionForward(const Attention &, const Segments &, ConstMatrix,
                                                    Matrix, void *, void *) const;
+template void CpuKernels<BFloat16>::attentionForward(const Attention &, const Segments &,
+                                                     ConstMatrix, Matrix, void *, void *) const;
 
 } // namespace vime::ISA

@@ -1,5 +1,5 @@
-// CpuKernels: the native implementation of Kernels for one element type and one build. Its member
-// functions are defined one kernel per file.
+// CpuKernels: the native implementation of Kernels for one element type E and one build. Its member
+// functions are defined one kernel per file. What is computed and added up is of type Sum<E>.
 #pragma once
 
 #include "kernels/Cpu/Simd.h"
@@ -7,7 +7,7 @@
 
 namespace vime::ISA {
 
-template <typename T> class CpuKernels final : public Kernels {
+template <typename E> class CpuKernels final : public Kernels {
 public:
   constexpr CpuKernels() = default;
   DataType type() const override;
@@ -63,10 +63,11 @@ public:
   void add(std::int64_t count, const void *y, void *x) const override;
   void scale(std::int64_t count, double factor, void *x) const override;
   double sumOfSquares(std::int64_t count, const void *x) const override;
+  void round(std::int64_t count, const void *x, void *rounded) const override;
 
   // AdamW.cpp
   void adamw(const AdamW &adamw, std::int64_t count, const void *gradients, void *parameters,
-             void *moments1, void *moments2) const override;
+             void *moments1, void *moments2, void *rounded) const override;
 
   // Initialize.cpp
   void initialize(const Initializer &initializer, std::int64_t first, std::int64_t count,

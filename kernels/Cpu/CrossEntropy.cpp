@@ -6,7 +6,8 @@ namespace vime::ISA {
 namespace {
 
 /// NaN is passed over here; it reaches the loss through the exponentials.
-template <typename T> VIME_INLINE T largest(std::int64_t count, const T *x) {
+template <typename E> VIME_INLINE Sum<E> largest(std::int64_t count, const E *x) {
+  using T = Sum<E>;
   T lane[kLanes];
   for (int l = 0; l < kLanes; ++l)
     lane[l] = x[0];
@@ -30,6 +31,20 @@ template <typename T> VIME_INLINE T sumOf(std::int64_t count, const T *x) {
   return sum(total + loadLanes(x + at, count - at));
 }
 
+/// The sum of e^(x - top), as sumOf adds it up.
+template <typename E>
+VIME_INLINE Sum<E> sumOfExponentials(std::int64_t count, const E *x, Sum<E> top) {
+  Lanes<Sum<E>> total = {};
+  for (std::int64_t at = 0; at < count; at += kLanes) {
+    Sum<E> weight[kLanes] = {};
+    const int present = int(minimum(kLanes, count - at));
+    for (int lane = 0; lane < present; ++lane)
+      weight[lane] = exponential(x[at + lane] - top);
+    total = total + loadLanes(weight);
+  }
+  return sum(total);
+}
+
 /// Returns the loss of the row.
 template <typename T> double lossOfRow(std::int64_t vocabulary, T *x, std::int32_t label, T scale) {
   const T top = largest(vocabulary, x);
@@ -43,19 +58,32 @@ template <typename T> double lossOfRow(std::int64_t vocabulary, T *x, std::int32
   return double(logarithm(total) - target);
 }
 
+/// The same without a place for exponentials: they are taken twice, so that a gradient is rounded
+/// once.
+double lossOfRow(std::int64_t vocabulary, BFloat16 *x, std::int32_t label, float scale) {
+  const float top = largest(vocabulary, x);
+  const float target = x[label] - top;
+  const float total = sumOfExponentials(vocabulary, x, top), factor = scale / total;
+  const float ofLabel = exponential(target) * factor - scale;
+  for (std::int64_t word = 0; word < vocabulary; ++word)
+    x[word] = BFloat16(exponential(x[word] - top) * factor);
+  x[label] = BFloat16(ofLabel);
+  return double(logarithm(total) - target);
+}
+
 } // namespace
 
-template <typename T>
-double CpuKernels<T>::crossEntropy(std::int64_t tokens, std::int64_t vocabulary, Matrix logits,
+template <typename E>
+double CpuKernels<E>::crossEntropy(std::int64_t tokens, std::int64_t vocabulary, Matrix logits,
                                    const std::int32_t *labels, double scale) const {
   double loss = 0;
   for (std::int64_t token = 0; token < tokens; ++token) {
-    T *row = rowOf<T>(logits, token);
+    E *row = rowOf<E>(logits, token);
     if (labels[token] >= 0)
-      loss += lossOfRow(vocabulary, row, labels[token], T(scale));
+      loss += lossOfRow(vocabulary, row, labels[token], Sum<E>(scale));
     else
       for (std::int64_t word = 0; word < vocabulary; ++word)
-        row[word] = T(0);
+        row[word] = E(0.f);
   }
   return loss;
 }
@@ -64,5 +92,7 @@ template double CpuKernels<float>::crossEntropy(std::int64_t, std::int64_t, Matr
                                                 const std::int32_t *, double) const;
 template double CpuKernels<double>::crossEntropy(std::int64_t, std::int64_t, Matrix,
                                                  const std::int32_t *, double) const;
+template double CpuKernels<BFloat16>::crossEntropy(std::int64_t, std::int64_t, Matrix,
+                                                   const std::int32_t *, double) const;
 
 } // namespace vime::ISA

@@ -3,21 +3,21 @@
 
 namespace vime::ISA {
 
-template <typename T>
-void CpuKernels<T>::embeddingForward(std::int64_t tokens, std::int64_t width, const void *table,
+template <typename E>
+void CpuKernels<E>::embeddingForward(std::int64_t tokens, std::int64_t width, const void *table,
                                      const std::int32_t *ids, Matrix out) const {
   for (std::int64_t token = 0; token < tokens; ++token)
-    __builtin_memcpy(rowOf<T>(out, token), static_cast<const T *>(table) + ids[token] * width,
-                     std::size_t(width) * sizeof(T));
+    __builtin_memcpy(rowOf<E>(out, token), static_cast<const E *>(table) + ids[token] * width,
+                     std::size_t(width) * sizeof(E));
 }
 
-template <typename T>
-void CpuKernels<T>::embeddingBackward(std::int64_t tokens, std::int64_t width,
+template <typename E>
+void CpuKernels<E>::embeddingBackward(std::int64_t tokens, std::int64_t width,
                                       const std::int32_t *ids, ConstMatrix dOut,
                                       void *dTable) const {
   for (std::int64_t token = 0; token < tokens; ++token) {
-    const T *__restrict gradient = rowOf<T>(dOut, token);
-    T *__restrict row = static_cast<T *>(dTable) + ids[token] * width;
+    const E *__restrict gradient = rowOf<E>(dOut, token);
+    Sum<E> *__restrict row = static_cast<Sum<E> *>(dTable) + ids[token] * width;
     for (std::int64_t column = 0; column < width; ++column)
       row[column] += gradient[column];
   }
@@ -30,5 +30,6 @@ void CpuKernels<T>::embeddingBackward(std::int64_t tokens, std::int64_t width,
                                                  ConstMatrix, void *) const;
 VIME_INSTANTIATE(float)
 VIME_INSTANTIATE(double)
+VIME_INSTANTIATE(BFloat16)
 
 } // namespace vime::ISA

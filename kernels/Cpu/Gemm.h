@@ -24,6 +24,17 @@ template <typename T> struct RowMajor {
   std::int64_t stride;
 };
 
+/// Copies a matrix. T is what the vectors hold; either side may be BFloat16 where that is float.
+template <typename T, typename From, typename To>
+void copyRows(std::int64_t rows, std::int64_t columns, RowMajor<From> from, RowMajor<To> to) {
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t column = 0; column < columns; column += kWidth<T>) {
+      const int present = int(minimum(columns - column, kWidth<T>));
+      storeFirst(to.data + row * to.stride + column,
+                 loadFirst(from.data + row * from.stride + column, present), present);
+    }
+}
+
 /// Panels side by side (one row-major matrix) or one after another (packed).
 template <typename T> struct Panels {
   const T *data;

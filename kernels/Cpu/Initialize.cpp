@@ -48,9 +48,10 @@ VIME_INLINE Pair normals(double u, double w) {
 
 } // namespace
 
-template <typename T>
-void CpuKernels<T>::initialize(const Initializer &initializer, std::int64_t first,
+template <typename E>
+void CpuKernels<E>::initialize(const Initializer &initializer, std::int64_t first,
                                std::int64_t count, void *values) const {
+  using T = Sum<E>;
   auto *out = static_cast<T *>(values);
   const std::int64_t end = first + count;
   for (std::int64_t pair = first / 2; 2 * pair < end; ++pair) {
@@ -71,5 +72,7 @@ template void CpuKernels<float>::initialize(const Initializer &, std::int64_t, s
                                             void *) const;
 template void CpuKernels<double>::initialize(const Initializer &, std::int64_t, std::int64_t,
                                              void *) const;
+template void CpuKernels<BFloat16>::initialize(const Initializer &, std::int64_t, std::int64_t,
+                                               void *) const;
 
 } // namespace vime::ISA

@@ -1,7 +1,7 @@
 // Packing: copies a matrix into panels, so that the register tile reads memory in one sweep.
 //
 // A panel is kWidth · Vectors columns wide; panel p holds all rows of those columns, row after row,
-// padded with zeros on the right. Panels lie one after another.
+// padded with zeros on the right. Panels lie one after another. BFloat16 is widened on the way.
 #pragma once
 
 #include "kernels/Cpu/Simd.h"
@@ -37,8 +37,8 @@ template <typename T> VIME_INLINE void transpose(Square<T> &square) {
   }
 }
 
-template <typename T>
-VIME_INLINE void writeTransposedSquare(const T *from, std::int64_t fromStride, T *to,
+template <typename T, typename From, typename To>
+VIME_INLINE void writeTransposedSquare(const From *from, std::int64_t fromStride, To *to,
                                        std::int64_t toStride) {
   Square<T> square;
 #pragma GCC unroll 16
@@ -52,9 +52,9 @@ VIME_INLINE void writeTransposedSquare(const T *from, std::int64_t fromStride, T
 
 /// The same for a corner of rows x columns; kPad: rows of `to` are filled up with zeros to a
 /// vector.
-template <typename T, bool kPad>
-VIME_INLINE void writeTransposedCorner(int rows, int columns, const T *from,
-                                       std::int64_t fromStride, T *to, std::int64_t toStride) {
+template <typename T, bool kPad, typename From, typename To>
+VIME_INLINE void writeTransposedCorner(int rows, int columns, const From *from,
+                                       std::int64_t fromStride, To *to, std::int64_t toStride) {
   Square<T> square;
 #pragma GCC unroll 16
   for (int row = 0; row < kWidth<T>; ++row)
@@ -66,17 +66,18 @@ VIME_INLINE void writeTransposedCorner(int rows, int columns, const T *from,
       storeFirst(to + column * toStride, square.row[column], kPad ? kWidth<T> : rows);
 }
 
-/// Writes the transpose of a matrix of rows x columns: to[column][row] = from[row][column].
-template <typename T, bool kPad>
-void writeTransposed(std::int64_t rows, std::int64_t columns, const T *from,
-                     std::int64_t fromStride, T *to, std::int64_t toStride) {
+/// Writes the transpose of a matrix of rows x columns: to[column][row] = from[row][column]. T is
+/// what the vectors hold; either side may be BFloat16 where that is float.
+template <typename T, bool kPad, typename From, typename To>
+void writeTransposed(std::int64_t rows, std::int64_t columns, const From *from,
+                     std::int64_t fromStride, To *to, std::int64_t toStride) {
   constexpr int kSide = kWidth<T>;
   for (std::int64_t row = 0; row < rows; row += kSide)
     for (std::int64_t column = 0; column < columns; column += kSide) {
-      const T *source = from + row * fromStride + column;
-      T *target = to + column * toStride + row;
+      const From *source = from + row * fromStride + column;
+      To *target = to + column * toStride + row;
       if (row + kSide <= rows && column + kSide <= columns)
-        writeTransposedSquare(source, fromStride, target, toStride);
+        writeTransposedSquare<T>(source, fromStride, target, toStride);
       else
         writeTransposedCorner<T, kPad>(int(minimum(rows - row, kSide)),
                                        int(minimum(columns - column, kSide)), source, fromStride,
@@ -85,15 +86,15 @@ void writeTransposed(std::int64_t rows, std::int64_t columns, const T *from,
 }
 
 /// One panel of up to kPanel columns: to[k][c] = from[k * rowStride + c * columnStride].
-template <typename T, int Vectors>
-void packPanel(std::int64_t depth, int columns, const T *from, std::int64_t rowStride,
+template <typename T, int Vectors, typename From>
+void packPanel(std::int64_t depth, int columns, const From *from, std::int64_t rowStride,
                std::int64_t columnStride, T *to) {
   constexpr int kColumns = kPanel<T, Vectors>;
   if (columnStride == 1) {
     for (std::int64_t k = 0; k < depth; ++k)
 #pragma GCC unroll 2
       for (int v = 0; v < Vectors; ++v) {
-        const T *source = from + k * rowStride + v * kWidth<T>;
+        const From *source = from + k * rowStride + v * kWidth<T>;
         const int left = columns - v * kWidth<T>;
         store(to + k * kColumns + v * kWidth<T>, left >= kWidth<T> ? load(source)
                                                  : left > 0        ? loadFirst(source, left)
@@ -107,13 +108,13 @@ void packPanel(std::int64_t depth, int columns, const T *from, std::int64_t rowS
   } else {
     for (std::int64_t k = 0; k < depth; ++k)
       for (int c = 0; c < kColumns; ++c)
-        to[k * kColumns + c] = c < columns ? from[k * rowStride + c * columnStride] : T(0);
+        to[k * kColumns + c] = c < columns ? T(from[k * rowStride + c * columnStride]) : T(0);
   }
 }
 
 /// All panels of a matrix of `depth` rows; panel p starts at to + p * depth * kPanel.
-template <typename T, int Vectors>
-void packPanels(std::int64_t depth, std::int64_t columns, const T *from, std::int64_t rowStride,
+template <typename T, int Vectors, typename From>
+void packPanels(std::int64_t depth, std::int64_t columns, const From *from, std::int64_t rowStride,
                 std::int64_t columnStride, T *to) {
   constexpr int kColumns = kPanel<T, Vectors>;
   for (std::int64_t first = 0; first < columns; first += kColumns, to += depth * kColumns)

@@ -12,21 +12,24 @@ float frequencyOf(std::int32_t pair, std::int32_t headWidth, double theta) {
   return 1.f / power;
 }
 
-template <typename T>
-VIME_INLINE void rotateHead(std::int32_t half, const T *__restrict cosine, const T *__restrict sine,
-                            T direction, T *__restrict first, T *__restrict second) {
+template <typename E>
+VIME_INLINE void rotateHead(std::int32_t half, const Sum<E> *__restrict cosine,
+                            const Sum<E> *__restrict sine, Sum<E> direction, E *__restrict first,
+                            E *__restrict second) {
+  using T = Sum<E>;
   for (std::int32_t pair = 0; pair < half; ++pair) {
     const T a = first[pair], b = second[pair], s = direction * sine[pair];
-    first[pair] = fma(a, cosine[pair], -(b * s));
-    second[pair] = fma(b, cosine[pair], a * s);
+    first[pair] = E(fma(a, cosine[pair], -(b * s)));
+    second[pair] = E(fma(b, cosine[pair], a * s));
   }
 }
 
 } // namespace
 
-template <typename T>
-void CpuKernels<T>::ropeTable(std::int64_t positions, std::int32_t headWidth, double theta,
+template <typename E>
+void CpuKernels<E>::ropeTable(std::int64_t positions, std::int32_t headWidth, double theta,
                               void *table) const {
+  using T = Sum<E>;
   const std::int32_t half = headWidth / 2;
   auto *values = static_cast<T *>(table);
   for (std::int32_t pair = 0; pair < half; ++pair) {
@@ -40,9 +43,10 @@ void CpuKernels<T>::ropeTable(std::int64_t positions, std::int32_t headWidth, do
   }
 }
 
-template <typename T>
-void CpuKernels<T>::rope(const Segments &segments, std::int32_t heads, std::int32_t headWidth,
+template <typename E>
+void CpuKernels<E>::rope(const Segments &segments, std::int32_t heads, std::int32_t headWidth,
                          const void *table, bool inverse, Matrix x) const {
+  using T = Sum<E>;
   const std::int32_t half = headWidth / 2;
   const T direction = inverse ? T(-1) : T(1);
   for (std::int32_t segment = 0; segment < segments.count; ++segment) {
@@ -50,8 +54,8 @@ void CpuKernels<T>::rope(const Segments &segments, std::int32_t heads, std::int3
     for (std::int64_t token = first; token < end; ++token) {
       const T *cosine = static_cast<const T *>(table) + (token - first) * headWidth;
       for (std::int32_t head = 0; head < heads; ++head) {
-        T *values = rowOf<T>(x, token) + std::int64_t(head) * headWidth;
-        rotateHead(half, cosine, cosine + half, direction, values, values + half);
+        E *values = rowOf<E>(x, token) + std::int64_t(head) * headWidth;
+        rotateHead<E>(half, cosine, cosine + half, direction, values, values + half);
       }
     }
   }
@@ -63,5 +67,6 @@ void CpuKernels<T>::rope(const Segments &segments, std::int32_t heads, std::int3
                                     bool, Matrix) const;
 VIME_INSTANTIATE(float)
 VIME_INSTANTIATE(double)
+VIME_INSTANTIATE(BFloat16)
 
 } // namespace vime::ISA

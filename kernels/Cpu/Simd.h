@@ -4,16 +4,21 @@
 // in the other; use it where lanes do not meet. Sums over a row run over kLanes = 16 lanes in both
 // builds (Lanes<T>, one or several vectors) and a fixed tree, so that both give the same bits.
 //
+// BFloat16 elements are loaded as floats and rounded when stored (as BFloat16
+// itself does it); there are no vectors of them.
+//
 // Everything here is inlined and lives in the build's namespace: a function emitted out of line
 // under a shared name could end up in the other build's callers.
 #pragma once
+
+#include "kernels/BFloat16.h"
 
 #include <immintrin.h>
 
 #include <cstddef>
 #include <cstdint>
 
-#define VIME_INLINE inline __attribute__((always_inline))
+#define VIME_INLINE VIME_ALWAYS_INLINE
 
 namespace vime::ISA {
 
@@ -31,6 +36,7 @@ template <typename T> struct VectorOf;
 template <> struct VectorOf<float> {
   typedef float Type __attribute__((vector_size(kVectorBytes)));
   typedef std::int32_t Integer __attribute__((vector_size(kVectorBytes)));
+  typedef std::uint32_t Unsigned __attribute__((vector_size(kVectorBytes)));
 };
 template <> struct VectorOf<double> {
   typedef double Type __attribute__((vector_size(kVectorBytes)));
@@ -143,6 +149,59 @@ VIME_INLINE void storeFirst(double *to, Vector<double> value, int count) {
 }
 #endif
 
+/// The lanes as bfloat16, in the low half of each: BFloat16's rounding.
+VIME_INLINE VectorOf<float>::Unsigned roundedBits(Vector<float> value) {
+  const auto all = (VectorOf<float>::Unsigned)value;
+  const auto nearest = (all + 0x7fffu + ((all >> 16) & 1u)) >> 16;
+  const auto quiet = (all >> 16) | 0x40u;
+  return value == value ? nearest : quiet;
+}
+
+#ifdef __AVX512F__
+VIME_INLINE Vector<float> widened(__m256i halves) {
+  return (Vector<float>)_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16);
+}
+VIME_INLINE Vector<float> load(const BFloat16 *from) {
+  return widened(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(from)));
+}
+VIME_INLINE void store(BFloat16 *to, Vector<float> value) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i *>(to),
+                      _mm512_cvtepi32_epi16((__m512i)roundedBits(value)));
+}
+VIME_INLINE Vector<float> loadFirst(const BFloat16 *from, int count) {
+  return widened(_mm256_maskz_loadu_epi16(__mmask16(firstLanes(count)), from));
+}
+VIME_INLINE void storeFirst(BFloat16 *to, Vector<float> value, int count) {
+  _mm256_mask_storeu_epi16(to, __mmask16(firstLanes(count)),
+                           _mm512_cvtepi32_epi16((__m512i)roundedBits(value)));
+}
+#else
+VIME_INLINE Vector<float> load(const BFloat16 *from) {
+  const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
+  return (Vector<float>)_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16);
+}
+VIME_INLINE void store(BFloat16 *to, Vector<float> value) {
+  const auto words = (__m256i)roundedBits(value);
+  const __m256i halves = _mm256_permute4x64_epi64(_mm256_packus_epi32(words, words), 0x08);
+  _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm256_castsi256_si128(halves));
+}
+// There is no masked move of 16-bit elements in AVX2.
+VIME_INLINE Vector<float> loadFirst(const BFloat16 *from, int count) {
+  if (count == kWidth<float>)
+    return load(from);
+  Vector<float> value = {};
+  for (int lane = 0; lane < count; ++lane)
+    value[lane] = from[lane];
+  return value;
+}
+VIME_INLINE void storeFirst(BFloat16 *to, Vector<float> value, int count) {
+  if (count == kWidth<float>)
+    return store(to, value);
+  for (int lane = 0; lane < count; ++lane)
+    to[lane] = BFloat16(value[lane]);
+}
+#endif
+
 /// 16 lanes of a row, as vectors.
 template <typename T> struct Lanes {
   static constexpr int kParts = kLanes / kWidth<T>;
@@ -166,21 +225,22 @@ template <typename T> VIME_INLINE Lanes<T> fma(Lanes<T> a, const Lanes<T> &b, co
   return a;
 }
 
-template <typename T> VIME_INLINE Lanes<T> loadLanes(const T *from) {
-  Lanes<T> lanes;
+template <typename E> VIME_INLINE Lanes<Sum<E>> loadLanes(const E *from) {
+  Lanes<Sum<E>> lanes;
 #pragma GCC unroll 4
-  for (int part = 0; part < Lanes<T>::kParts; ++part)
-    lanes.part[part] = load(from + part * kWidth<T>);
+  for (int part = 0; part < Lanes<Sum<E>>::kParts; ++part)
+    lanes.part[part] = load(from + part * kWidth<Sum<E>>);
   return lanes;
 }
 
 /// The first `count` lanes, 0 .. 16; the others read 0.
-template <typename T> VIME_INLINE Lanes<T> loadLanes(const T *from, std::int64_t count) {
-  Lanes<T> lanes;
+template <typename E> VIME_INLINE Lanes<Sum<E>> loadLanes(const E *from, std::int64_t count) {
+  constexpr int kPartLanes = kWidth<Sum<E>>;
+  Lanes<Sum<E>> lanes;
 #pragma GCC unroll 4
-  for (int part = 0; part < Lanes<T>::kParts; ++part) {
-    const std::int64_t start = part * kWidth<T>;
-    lanes.part[part] = loadFirst(from + start, int(clamp(count - start, 0, kWidth<T>)));
+  for (int part = 0; part < Lanes<Sum<E>>::kParts; ++part) {
+    const std::int64_t start = part * kPartLanes;
+    lanes.part[part] = loadFirst(from + start, int(clamp(count - start, 0, kPartLanes)));
   }
   return lanes;
 }

@@ -7,43 +7,46 @@ namespace {
 
 template <typename T> VIME_INLINE T sigmoid(T x) { return T(1) / (T(1) + exponential(-x)); }
 
-template <typename T>
-void forwardRow(std::int64_t ffn, const T *__restrict gate, const T *__restrict up,
-                T *__restrict s) {
-  for (std::int64_t column = 0; column < ffn; ++column)
-    s[column] = gate[column] * sigmoid(gate[column]) * up[column];
+template <typename E>
+void forwardRow(std::int64_t ffn, const E *__restrict gate, const E *__restrict up,
+                E *__restrict s) {
+  for (std::int64_t column = 0; column < ffn; ++column) {
+    const Sum<E> g = gate[column];
+    s[column] = E(g * sigmoid(g) * up[column]);
+  }
 }
 
 /// s may be ds: every element is read before it is written.
-template <typename T>
-void backwardRow(std::int64_t ffn, T *__restrict gate, T *__restrict up, const T *ds, T *s) {
+template <typename E>
+void backwardRow(std::int64_t ffn, E *__restrict gate, E *__restrict up, const E *ds, E *s) {
+  using T = Sum<E>;
 #pragma GCC ivdep
   for (std::int64_t column = 0; column < ffn; ++column) {
     const T g = gate[column], u = up[column], gradient = ds[column];
     const T open = sigmoid(g), silu = g * open;
-    s[column] = silu * u;
-    up[column] = gradient * silu;
-    gate[column] = gradient * u * fma(silu, T(1) - open, open);
+    s[column] = E(silu * u);
+    up[column] = E(gradient * silu);
+    gate[column] = E(gradient * u * fma(silu, T(1) - open, open));
   }
 }
 
 } // namespace
 
-template <typename T>
-void CpuKernels<T>::swigluForward(std::int64_t tokens, std::int64_t ffn, ConstMatrix gateUp,
+template <typename E>
+void CpuKernels<E>::swigluForward(std::int64_t tokens, std::int64_t ffn, ConstMatrix gateUp,
                                   Matrix s) const {
   for (std::int64_t token = 0; token < tokens; ++token) {
-    const T *row = rowOf<T>(gateUp, token);
-    forwardRow(ffn, row, row + ffn, rowOf<T>(s, token));
+    const E *row = rowOf<E>(gateUp, token);
+    forwardRow(ffn, row, row + ffn, rowOf<E>(s, token));
   }
 }
 
-template <typename T>
-void CpuKernels<T>::swigluBackward(std::int64_t tokens, std::int64_t ffn, Matrix gateUp,
+template <typename E>
+void CpuKernels<E>::swigluBackward(std::int64_t tokens, std::int64_t ffn, Matrix gateUp,
                                    ConstMatrix ds, Matrix s) const {
   for (std::int64_t token = 0; token < tokens; ++token) {
-    T *row = rowOf<T>(gateUp, token);
-    backwardRow(ffn, row, row + ffn, rowOf<T>(ds, token), rowOf<T>(s, token));
+    E *row = rowOf<E>(gateUp, token);
+    backwardRow(ffn, row, row + ffn, rowOf<E>(ds, token), rowOf<E>(s, token));
   }
 }
 
@@ -54,5 +57,6 @@ void CpuKernels<T>::swigluBackward(std::int64_t tokens, std::int64_t ffn, Matrix
                                               Matrix) const;
 VIME_INSTANTIATE(float)
 VIME_INSTANTIATE(double)
+VIME_INSTANTIATE(BFloat16)
 
 } // namespace vime::ISA

@@ -6,25 +6,25 @@
 
 namespace vime {
 
-template <typename T>
-void ReferenceKernels<T>::ropeTable(std::int64_t positions, std::int32_t headWidth, double theta,
+template <typename E>
+void ReferenceKernels<E>::ropeTable(std::int64_t positions, std::int32_t headWidth, double theta,
                                     void *table) const {
-  const View<T> rows(Matrix{table, headWidth});
+  const View<Sum<E>> rows(Matrix{table, headWidth});
   for (std::int64_t position = 0; position < positions; ++position)
     for (std::int32_t pair = 0; pair < headWidth / 2; ++pair) {
       const float exponent = float(2 * pair) / float(headWidth);
       const float frequency = 1.f / float(std::pow(theta, double(exponent)));
       const double angle = float(position) * frequency;
-      rows.at(position, pair) = T(std::cos(angle));
-      rows.at(position, headWidth / 2 + pair) = T(std::sin(angle));
+      rows.at(position, pair) = Sum<E>(std::cos(angle));
+      rows.at(position, headWidth / 2 + pair) = Sum<E>(std::sin(angle));
     }
 }
 
-template <typename T>
-void ReferenceKernels<T>::rope(const Segments &segments, std::int32_t heads, std::int32_t headWidth,
+template <typename E>
+void ReferenceKernels<E>::rope(const Segments &segments, std::int32_t heads, std::int32_t headWidth,
                                const void *table, bool inverse, Matrix x) const {
-  const View<T> xs(x);
-  const View<const T> angles(ConstMatrix{table, headWidth});
+  const View<E> xs(x);
+  const View<const Sum<E>> angles(ConstMatrix{table, headWidth});
   const std::int32_t half = headWidth / 2;
   for (std::int32_t segment = 0; segment < segments.count; ++segment)
     for (std::int64_t token = segments.offsets[segment]; token < segments.offsets[segment + 1];
@@ -34,11 +34,11 @@ void ReferenceKernels<T>::rope(const Segments &segments, std::int32_t heads, std
           const std::int64_t position = token - segments.offsets[segment];
           const double cosine = angles.at(position, pair);
           const double sine = angles.at(position, half + pair) * (inverse ? -1. : 1.);
-          T &first = xs.at(token, head * headWidth + pair);
-          T &second = xs.at(token, head * headWidth + half + pair);
+          E &first = xs.at(token, head * headWidth + pair);
+          E &second = xs.at(token, head * headWidth + half + pair);
           const double a = first, b = second;
-          first = T(a * cosine - b * sine);
-          second = T(b * cosine + a * sine);
+          first = E(a * cosine - b * sine);
+          second = E(b * cosine + a * sine);
         }
 }
 
@@ -76,14 +76,14 @@ template <typename T> struct Head {
 
 } // namespace
 
-template <typename T>
-void ReferenceKernels<T>::attentionForward(const Attention &attention, const Segments &segments,
+template <typename E>
+void ReferenceKernels<E>::attentionForward(const Attention &attention, const Segments &segments,
                                            ConstMatrix qkv, Matrix out, void *lse, void *) const {
-  const View<T> outs(out);
+  const View<E> outs(out);
   for (std::int32_t segment = 0; segment < segments.count; ++segment)
     for (std::int32_t h = 0; h < attention.heads; ++h) {
       const std::int64_t start = segments.offsets[segment];
-      const Head<const T> head(attention, View<const T>(qkv), start, h);
+      const Head<const E> head(attention, View<const E>(qkv), start, h);
       for (std::int64_t query = 0; start + query < segments.offsets[segment + 1]; ++query) {
         double largest = head.score(query, 0), sum = 0;
         for (std::int64_t key = 1; key <= query; ++key)
@@ -96,18 +96,19 @@ void ReferenceKernels<T>::attentionForward(const Attention &attention, const Seg
             weighted[std::size_t(column)] += weight * head.v(key, column);
         }
         for (std::int32_t column = 0; column < head.width; ++column)
-          outs.at(start + query, head.query + column) = T(weighted[std::size_t(column)] / sum);
-        static_cast<T *>(lse)[(start + query) * attention.heads + h] = T(largest + std::log(sum));
+          outs.at(start + query, head.query + column) = E(weighted[std::size_t(column)] / sum);
+        static_cast<Sum<E> *>(lse)[(start + query) * attention.heads + h] =
+            Sum<E>(largest + std::log(sum));
       }
     }
 }
 
-template <typename T>
-void ReferenceKernels<T>::attentionBackward(const Attention &attention, const Segments &segments,
+template <typename E>
+void ReferenceKernels<E>::attentionBackward(const Attention &attention, const Segments &segments,
                                             Matrix qkv, ConstMatrix out, ConstMatrix dOut,
                                             const void *lse, void *) const {
-  const View<T> values(qkv);
-  const View<const T> outs(out), dOuts(dOut);
+  const View<E> values(qkv);
+  const View<const E> outs(out), dOuts(dOut);
   const std::int64_t columns = attention.qkvWidth();
   std::vector<double> gradient(std::size_t(segments.tokens() * columns), 0.);
   const auto at = [&](std::int64_t token, std::int64_t column) -> double & {
@@ -116,7 +117,7 @@ void ReferenceKernels<T>::attentionBackward(const Attention &attention, const Se
   for (std::int32_t segment = 0; segment < segments.count; ++segment)
     for (std::int32_t h = 0; h < attention.heads; ++h) {
       const std::int64_t start = segments.offsets[segment];
-      const Head<T> head(attention, values, start, h);
+      const Head<E> head(attention, values, start, h);
       for (std::int64_t i = 0; start + i < segments.offsets[segment + 1]; ++i) {
         const auto d = [&](std::int32_t column) {
           return double(dOuts.at(start + i, head.query + column));
@@ -125,7 +126,7 @@ void ReferenceKernels<T>::attentionBackward(const Attention &attention, const Se
         for (std::int32_t column = 0; column < head.width; ++column)
           delta += d(column) * outs.at(start + i, head.query + column);
         for (std::int64_t j = 0; j <= i; ++j) {
-          const double logSum = static_cast<const T *>(lse)[(start + i) * attention.heads + h];
+          const double logSum = static_cast<const Sum<E> *>(lse)[(start + i) * attention.heads + h];
           const double weight = std::exp(head.score(i, j) - logSum);
           double dWeight = 0;
           for (std::int32_t column = 0; column < head.width; ++column)
@@ -141,10 +142,11 @@ void ReferenceKernels<T>::attentionBackward(const Attention &attention, const Se
     }
   for (std::int64_t token = 0; token < segments.tokens(); ++token)
     for (std::int64_t column = 0; column < columns; ++column)
-      values.at(token, column) = T(at(token, column));
+      values.at(token, column) = E(at(token, column));
 }
 
 template class ReferenceKernels<float>;
 template class ReferenceKernels<double>;
+template class ReferenceKernels<BFloat16>;
 
 } // namespace vime

@@ -2,6 +2,7 @@
 // what implementations are compared with, and the place to look up what a kernel means.
 #pragma once
 
+#include "kernels/BFloat16.h"
 #include "kernels/Kernels.h"
 
 namespace vime {
@@ -9,9 +10,14 @@ namespace vime {
 /// Null for types without a reference. Lives as long as the program.
 const Kernels *referenceKernels(DataType type);
 
-template <typename T> class ReferenceKernels final : public Kernels {
+/// Of elements E; what is not rounded to them is of type Sum<E>.
+template <typename E> class ReferenceKernels final : public Kernels {
 public:
-  DataType type() const override { return sizeof(T) == 4 ? DataType::Float32 : DataType::Float64; }
+  DataType type() const override {
+    return sizeof(E) == 2   ? DataType::BFloat16
+           : sizeof(E) == 4 ? DataType::Float32
+                            : DataType::Float64;
+  }
   const char *name() const override { return "reference"; }
 
   // ReferenceRows.cpp
@@ -53,7 +59,8 @@ public:
   void scale(std::int64_t count, double factor, void *x) const override;
   double sumOfSquares(std::int64_t count, const void *x) const override;
   void adamw(const AdamW &adamw, std::int64_t count, const void *gradients, void *parameters,
-             void *moments1, void *moments2) const override;
+             void *moments1, void *moments2, void *rounded) const override;
+  void round(std::int64_t count, const void *x, void *rounded) const override;
   void initialize(const Initializer &initializer, std::int64_t first, std::int64_t count,
                   void *values) const override;
 };

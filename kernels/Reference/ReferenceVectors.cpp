@@ -6,47 +6,56 @@
 
 namespace vime {
 
-template <typename T>
-void ReferenceKernels<T>::fill(std::int64_t count, double value, void *x) const {
+template <typename E>
+void ReferenceKernels<E>::fill(std::int64_t count, double value, void *x) const {
   for (std::int64_t at = 0; at < count; ++at)
-    static_cast<T *>(x)[at] = T(value);
+    static_cast<Sum<E> *>(x)[at] = Sum<E>(value);
 }
 
-template <typename T>
-void ReferenceKernels<T>::add(std::int64_t count, const void *y, void *x) const {
+template <typename E>
+void ReferenceKernels<E>::add(std::int64_t count, const void *y, void *x) const {
   for (std::int64_t at = 0; at < count; ++at)
-    static_cast<T *>(x)[at] += static_cast<const T *>(y)[at];
+    static_cast<Sum<E> *>(x)[at] += static_cast<const Sum<E> *>(y)[at];
 }
 
-template <typename T>
-void ReferenceKernels<T>::scale(std::int64_t count, double factor, void *x) const {
+template <typename E>
+void ReferenceKernels<E>::scale(std::int64_t count, double factor, void *x) const {
   for (std::int64_t at = 0; at < count; ++at)
-    static_cast<T *>(x)[at] *= T(factor);
+    static_cast<Sum<E> *>(x)[at] *= Sum<E>(factor);
 }
 
-template <typename T>
-double ReferenceKernels<T>::sumOfSquares(std::int64_t count, const void *x) const {
+template <typename E>
+double ReferenceKernels<E>::sumOfSquares(std::int64_t count, const void *x) const {
   double sum = 0;
   for (std::int64_t at = 0; at < count; ++at)
-    sum += std::pow(double(static_cast<const T *>(x)[at]), 2);
+    sum += std::pow(double(static_cast<const Sum<E> *>(x)[at]), 2);
   return sum;
 }
 
-template <typename T>
-void ReferenceKernels<T>::adamw(const AdamW &adamw, std::int64_t count, const void *gradients,
-                                void *parameters, void *moments1, void *moments2) const {
-  auto *p = static_cast<T *>(parameters), *m = static_cast<T *>(moments1),
-       *v = static_cast<T *>(moments2);
+template <typename E>
+void ReferenceKernels<E>::adamw(const AdamW &adamw, std::int64_t count, const void *gradients,
+                                void *parameters, void *moments1, void *moments2,
+                                void *rounded) const {
+  auto *p = static_cast<Sum<E> *>(parameters), *m = static_cast<Sum<E> *>(moments1),
+       *v = static_cast<Sum<E> *>(moments2);
   for (std::int64_t at = 0; at < count; ++at) {
-    const double g = static_cast<const T *>(gradients)[at] * adamw.gradientScale;
+    const double g = static_cast<const Sum<E> *>(gradients)[at] * adamw.gradientScale;
     const double mean = adamw.beta1 * m[at] + (1 - adamw.beta1) * g;
     const double square = adamw.beta2 * v[at] + (1 - adamw.beta2) * g * g;
     const double root = std::sqrt(square / adamw.biasCorrection2);
-    m[at] = T(mean);
-    v[at] = T(square);
-    p[at] = T(p[at] * (1 - adamw.learningRate * adamw.weightDecay) -
-              adamw.learningRate * mean / adamw.biasCorrection1 / (root + adamw.epsilon));
+    m[at] = Sum<E>(mean);
+    v[at] = Sum<E>(square);
+    p[at] = Sum<E>(p[at] * (1 - adamw.learningRate * adamw.weightDecay) -
+                   adamw.learningRate * mean / adamw.biasCorrection1 / (root + adamw.epsilon));
   }
+  if (rounded)
+    round(count, parameters, rounded);
+}
+
+template <typename E>
+void ReferenceKernels<E>::round(std::int64_t count, const void *x, void *rounded) const {
+  for (std::int64_t at = 0; at < count; ++at)
+    static_cast<E *>(rounded)[at] = E(static_cast<const Sum<E> *>(x)[at]);
 }
 
 namespace {
@@ -84,25 +93,29 @@ double drawnValue(const Initializer &initializer, std::int64_t element) {
 
 } // namespace
 
-template <typename T>
-void ReferenceKernels<T>::initialize(const Initializer &initializer, std::int64_t first,
+template <typename E>
+void ReferenceKernels<E>::initialize(const Initializer &initializer, std::int64_t first,
                                      std::int64_t count, void *values) const {
   for (std::int64_t at = 0; at < count; ++at)
-    static_cast<T *>(values)[at] =
-        T(initializer.center + initializer.spread * drawnValue(initializer, first + at));
+    static_cast<Sum<E> *>(values)[at] =
+        Sum<E>(initializer.center + initializer.spread * drawnValue(initializer, first + at));
 }
 
 template class ReferenceKernels<float>;
 template class ReferenceKernels<double>;
+template class ReferenceKernels<BFloat16>;
 
 const Kernels *referenceKernels(DataType type) {
   static const ReferenceKernels<float> float32;
   static const ReferenceKernels<double> float64;
+  static const ReferenceKernels<BFloat16> bfloat16;
   switch (type) {
   case DataType::Float32:
     return &float32;
   case DataType::Float64:
     return &float64;
+  case DataType::BFloat16:
+    return &bfloat16;
   default:
     return nullptr;
   }

@@ -113,7 +113,7 @@ Status Checkpoint::load(const ModelConfig &config, const StageSpec &spec,
                   fmt::format("`{}`: tensor `{}` {}", directory, tensor, what));
   };
   std::memset(memory.weights, 0, spec.weightBytes);
-  std::memset(memory.moments, 0, 2 * spec.weightBytes);
+  std::memset(memory.moments, 0, spec.momentBytes);
   Shards shards(directory, content);
   for (const StageTensor &tensor : tensorsOf(config, spec)) {
     const auto index = content.shardOf.find(tensor.name);

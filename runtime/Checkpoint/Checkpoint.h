@@ -28,7 +28,8 @@ public:
   /// Reads every byte. Unacceptable: something is missing or damaged, with its name.
   Status verify() const;
 
-  /// Fills a stage's memory; every byte of it that belongs to no tensor becomes zero. Unacceptable:
+  /// Fills a stage's memory; every byte of it that belongs to no tensor becomes zero, weights that
+  /// are rounded masters among them. Unacceptable:
   /// a tensor is missing, has another shape or is damaged.
   Status load(const ModelConfig &config, const StageSpec &spec,
               StageMemory<std::byte> memory) const;

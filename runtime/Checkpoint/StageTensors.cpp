@@ -1,4 +1,5 @@
 #include "runtime/Checkpoint/StageTensors.h"
+#include "runtime/ModelSpec/Masters.h"
 
 namespace vime {
 namespace {
@@ -9,8 +10,6 @@ const char *safeTensorType(DataType type) {
     return "F32";
   case DataType::Float64:
     return "F64";
-  case DataType::BFloat16:
-    return "BF16";
   default:
     return "U8";
   }
@@ -21,18 +20,22 @@ const char *safeTensorType(DataType type) {
 std::vector<StageTensor> tensorsOf(const ModelConfig &config, const StageSpec &spec) {
   using enum StageTensor::Region;
   std::vector<StageTensor> tensors;
+  const DataType type = sumTypeOf(config.type);
   const auto addAll = [&](const char *suffix, StageTensor::Region region, std::uint64_t base) {
     for (const TensorSpec &tensor : spec.tensors)
       tensors.push_back({.name = tensor.name + suffix,
-                         .type = safeTensorType(config.type),
+                         .type = safeTensorType(type),
                          .shape = tensor.shape,
                          .region = region,
-                         .offset = base + tensor.offset * sizeOf(config.type),
-                         .bytes = tensor.elements() * sizeOf(config.type)});
+                         .offset = base + tensor.offset * sizeOf(type),
+                         .bytes = tensor.elements() * sizeOf(type)});
   };
-  addAll("", Weights, 0);
+  if (hasMasters(spec))
+    addAll("", Moments, mastersOffset(spec));
+  else
+    addAll("", Weights, 0);
   addAll(".exp_avg", Moments, 0);
-  addAll(".exp_avg_sq", Moments, spec.weightBytes);
+  addAll(".exp_avg_sq", Moments, spec.gradientBytes);
   return tensors;
 }
 

@@ -2,6 +2,8 @@
 // names, and the moments that AdamW keeps of each under PyTorch's: `layers.3.qkv`,
 // `layers.3.qkv.exp_avg`, `layers.3.qkv.exp_avg_sq`.
 //
+// Of rounded weights the masters stand for the parameters: the weights follow from them.
+//
 // By name and not by rank, so that a run can go on with other stages on other ranks.
 #pragma once
 

@@ -29,13 +29,13 @@ void NullStage::forward(const Segments &, const ForwardOperands &) const {}
 void NullStage::loss(const Segments &, const LossOperands &at) const { *at.loss = 0; }
 void NullStage::backward(const Segments &, bool overwrite, const BackwardOperands &at) const {
   if (overwrite)
-    std::memset(at.gradients, 0, weightBytes);
+    std::memset(at.gradients, 0, gradientBytes);
 }
 void NullStage::backwardInput(const Segments &, const BackwardInputOperands &) const {}
 void NullStage::backwardWeight(const Segments &, bool overwrite,
                                const BackwardWeightOperands &at) const {
   if (overwrite)
-    std::memset(at.gradients, 0, weightBytes);
+    std::memset(at.gradients, 0, gradientBytes);
 }
 
 void SleepStage::forward(const Segments &, const ForwardOperands &) const {

@@ -9,7 +9,7 @@ namespace vime {
 
 class NullStage : public Stage {
 public:
-  explicit NullStage(std::uint64_t weightBytes) : weightBytes(weightBytes) {}
+  explicit NullStage(std::uint64_t gradientBytes) : gradientBytes(gradientBytes) {}
   void forward(const Segments &segments, const ForwardOperands &at) const override;
   void loss(const Segments &segments, const LossOperands &at) const override;
   void backward(const Segments &segments, bool overwrite,
@@ -19,13 +19,13 @@ public:
                       const BackwardWeightOperands &at) const override;
 
 private:
-  std::uint64_t weightBytes;
+  std::uint64_t gradientBytes;
 };
 
 class SleepStage final : public NullStage {
 public:
-  SleepStage(const ModelConfig &config, std::uint64_t weightBytes)
-      : NullStage(weightBytes), config(config) {}
+  SleepStage(const ModelConfig &config, std::uint64_t gradientBytes)
+      : NullStage(gradientBytes), config(config) {}
   void forward(const Segments &segments, const ForwardOperands &at) const override;
   void backward(const Segments &segments, bool overwrite,
                 const BackwardOperands &at) const override;

@@ -19,7 +19,7 @@ void HeadNorm::forward(std::int64_t tokens, ConstMatrix raw, Weights<const void 
   for (std::int64_t head = 0; head < all; ++head)
     kernels.rmsNormForward(
         norm(tokens), headOf(raw, head, width, type), head < heads ? weights.query : weights.key,
-        headOf(qkv, head, width, type), elementAt(reciprocals, head * tokens, type));
+        headOf(qkv, head, width, type), elementAt(reciprocals, head * tokens, kernels.sumType()));
 }
 
 void HeadNorm::backward(std::int64_t tokens, ConstMatrix raw, Weights<const void *> weights,
@@ -33,8 +33,8 @@ void HeadNorm::backward(std::int64_t tokens, ConstMatrix raw, Weights<const void
     void *const sum = isQuery ? weightGradients.query : weightGradients.key;
     kernels.rmsNormBackward(norm(tokens), headOf(raw, head, width, type),
                             isQuery ? weights.query : weights.key,
-                            elementAt(reciprocals, head * tokens, type), gradient, kNoMatrix,
-                            gradient, isFirst ? sum : scratch);
+                            elementAt(reciprocals, head * tokens, kernels.sumType()), gradient,
+                            kNoMatrix, gradient, isFirst ? sum : scratch);
     if (!isFirst)
       kernels.add(width, scratch, sum);
   }

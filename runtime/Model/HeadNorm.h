@@ -13,7 +13,9 @@ namespace vime {
 class HeadNorm {
 public:
   /// The weights of both norms, or their gradients.
-  template <typename Pointer> struct Weights { Pointer query, key; };
+  template <typename Pointer> struct Weights {
+    Pointer query, key;
+  };
 
   HeadNorm(const ModelConfig &config, const Kernels &kernels) : config(config), kernels(kernels) {}
 
@@ -22,7 +24,8 @@ public:
                void *reciprocals) const;
 
   /// In place: gradients of what the norms gave become gradients of `raw`. Those of the weights are
-  /// overwritten, heads added in ascending order. `scratch` holds one head's: headWidth elements.
+  /// overwritten, heads added in ascending order. `scratch` holds one head's: headWidth elements of
+  /// the kernels' sumType().
   void backward(std::int64_t tokens, ConstMatrix raw, Weights<const void *> weights,
                 const void *reciprocals, Matrix qkv, Weights<void *> weightGradients,
                 void *scratch) const;

@@ -19,11 +19,11 @@
 
 namespace vime {
 
-/// Fills the weights of a stage from model.safetensors or the shards of
-/// model.safetensors.index.json. Files may hold F32, F64, F16 or BF16; values are converted to the
-/// model's type.
+/// Fills the parameters of a stage, in the sumTypeOf the model's type, from model.safetensors or
+/// the shards of model.safetensors.index.json. Files may hold F32, F64, F16 or BF16; values are
+/// converted.
 Status loadStage(const std::string &directory, const ModelConfig &config, const StageSpec &spec,
-                 void *weights);
+                 void *parameters);
 
 /// Whether `loadStage` would find all tensors of these stages with the right shapes: looks at the
 /// files' headers, reads no values.

@@ -1,5 +1,5 @@
-// Weights of a stage from a checkpoint: which file holds a tensor, and its values in the model's
-// type.
+// Parameters of a stage from a checkpoint: which file holds a tensor, and its values in the type in
+// which they are trained.
 #include <bit>
 #include <cstring>
 #include <filesystem>
@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/SumType.h"
 #include "runtime/Model/HuggingFace.h"
 #include "runtime/Model/HuggingFaceFiles.h"
 #include "runtime/Model/SafeTensors.h"
@@ -130,16 +131,16 @@ Status loadSource(Checkpoint &checkpoint, const std::string &directory, const So
                    : refuse(fmt::format("is {} and cannot become {}", tensor->type, nameOf(type)));
 }
 
-/// Without `weights`, only checks.
+/// Without `parameters`, only checks.
 Status loadTensors(Checkpoint &checkpoint, const std::string &directory, const ModelConfig &config,
-                   const StageSpec &spec, std::byte *weights) {
-  const std::uint64_t elementBytes = sizeOf(config.type);
+                   const StageSpec &spec, std::byte *parameters) {
+  const DataType type = sumTypeOf(config.type);
   for (const TensorSpec &tensor : spec.tensors)
     for (const SourceTensor &source : tensor.sources) {
       const std::uint64_t columns = tensor.elements() / tensor.shape.front();
       std::byte *const to =
-          weights ? weights + (tensor.offset + source.row * columns) * elementBytes : nullptr;
-      if (Status status = loadSource(checkpoint, directory, source, tensor.shape, config.type, to);
+          parameters ? parameters + (tensor.offset + source.row * columns) * sizeOf(type) : nullptr;
+      if (Status status = loadSource(checkpoint, directory, source, tensor.shape, type, to);
           !status.ok())
         return status;
     }
@@ -160,12 +161,12 @@ Status checkStages(const std::string &directory, const ModelConfig &config,
 }
 
 Status loadStage(const std::string &directory, const ModelConfig &config, const StageSpec &spec,
-                 void *weights) {
+                 void *parameters) {
   auto checkpoint = Checkpoint::open(directory);
   if (!checkpoint.ok())
     return checkpoint.status();
-  std::memset(weights, 0, spec.weightBytes);
-  return loadTensors(*checkpoint, directory, config, spec, static_cast<std::byte *>(weights));
+  std::memset(parameters, 0, spec.gradientBytes);
+  return loadTensors(*checkpoint, directory, config, spec, static_cast<std::byte *>(parameters));
 }
 
 } // namespace vime

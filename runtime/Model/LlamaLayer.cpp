@@ -156,7 +156,7 @@ void LlamaLayer::backwardWeight(const Segments &segments, bool overwrite,
 void accumulate(const Kernels &kernels, std::int64_t count, bool overwrite, const void *part,
                 void *gradient) {
   if (overwrite)
-    std::memcpy(gradient, part, std::size_t(count) * sizeOf(kernels.type()));
+    std::memcpy(gradient, part, std::size_t(count) * sizeOf(kernels.sumType()));
   else
     kernels.add(count, part, gradient);
 }

@@ -79,7 +79,7 @@ private:
   const HeadNorm headNorm;
 };
 
-/// gradient = part, or gradient += part; both [count].
+/// gradient = part, or gradient += part; both [count], of the kernels' sumType().
 void accumulate(const Kernels &kernels, std::int64_t count, bool overwrite, const void *part,
                 void *gradient);
 

@@ -30,10 +30,17 @@ LayerKept<const void *> readOnly(const LayerKept<void *> &kept) {
           kept.gateUp,      kept.rawHeads, kept.headReciprocals};
 }
 
+template <typename Pointer>
+LayerTensors<Pointer> tensorsAt(Pointer start, const LayerTensors<std::uint64_t> &in) {
+  return {at(start, in.norm1),   at(start, in.qkv),       at(start, in.o),
+          at(start, in.norm2),   at(start, in.gateUp),    at(start, in.down),
+          at(start, in.qkvBias), at(start, in.queryNorm), at(start, in.keyNorm)};
+}
+
 std::unique_ptr<std::byte[]> makeRopeTable(const ModelConfig &config, MicrobatchCaps caps,
                                            const Kernels &kernels) {
   const std::size_t bytes =
-      std::size_t(caps.segmentTokens) * config.headWidth * sizeOf(config.type);
+      std::size_t(caps.segmentTokens) * config.headWidth * sizeOf(kernels.sumType());
   auto table = std::make_unique<std::byte[]>(bytes);
   kernels.ropeTable(caps.segmentTokens, std::int32_t(config.headWidth), config.ropeTheta,
                     table.get());
@@ -45,7 +52,8 @@ std::unique_ptr<std::byte[]> makeRopeTable(const ModelConfig &config, Microbatch
 LlamaStage::LlamaStage(const ModelConfig &config, StageRange range, MicrobatchCaps caps,
                        const Kernels &kernels)
     : config(config), range(range), kernels(kernels), regions(stageRegions(config, range, caps)),
-      offsets(offsetsOf(stageSpec(config, range, caps), sizeOf(config.type))),
+      inWeights(offsetsOf(stageSpec(config, range, caps), sizeOf(config.type))),
+      inGradients(offsetsOf(stageSpec(config, range, caps), sizeOf(kernels.sumType()))),
       ropeTable(makeRopeTable(config, caps, kernels)),
       layer(this->config, kernels, ropeTable.get()) {}
 
@@ -56,12 +64,12 @@ void LlamaStage::forward(const Segments &segments, const ForwardOperands &operan
   const States<void *> states{regions.states, operands.stash, nullptr, operands.output};
   const LayerScratch scratch{operands.workspace, at(operands.workspace, regions.forwardKernels)};
   if (range.embedding)
-    kernels.embeddingForward(tokens, hidden, at(operands.weights, offsets.embedding),
+    kernels.embeddingForward(tokens, hidden, at(operands.weights, inWeights.embedding),
                              static_cast<const std::int32_t *>(operands.input),
                              {states[0], hidden});
   for (std::uint32_t index = 0; index < layers(); ++index) {
     const void *input = index == 0 && !range.embedding ? operands.input : states[index];
-    layer.forward(segments, layerTensors(operands.weights, index),
+    layer.forward(segments, layerWeights(operands.weights, index),
                   layerKept(operands.stash, at(operands.workspace, regions.forwardLayer), index),
                   input, states[index + 1], scratch);
   }
@@ -69,7 +77,7 @@ void LlamaStage::forward(const Segments &segments, const ForwardOperands &operan
     return;
   const Matrix normed{scratch.rows, hidden};
   kernels.rmsNormForward({tokens, hidden, config.normEpsilon}, {states[layers()], hidden},
-                         at(operands.weights, offsets.norm), normed,
+                         at(operands.weights, inWeights.norm), normed,
                          at(operands.stash, regions.finalReciprocal));
   linearForward(kernels, headProduct(tokens), normed,
                 headMatrix(operands.weights, operands.tiedWeights), kNoMatrix,
@@ -99,7 +107,7 @@ void LlamaStage::backwardInput(const Segments &segments,
   for (std::uint32_t index = layers(); index-- > 0;) {
     void *part = at(operands.weightStash, regions.weightLayers + index * regions.weightLayer.bytes);
     void *again = at(operands.weightStash, regions.weightKept + index * regions.layer.bytes);
-    const LayerTensors<const void *> weights = layerTensors(operands.weights, index);
+    const LayerTensors<const void *> weights = layerWeights(operands.weights, index);
     const LayerKept<void *> kept = layerKept(operands.stash, again, index);
     if (config.recomputesLayers)
       layer.keep(segments, weights, kept, states[index], scratch);
@@ -118,13 +126,13 @@ void LlamaStage::backwardWeight(const Segments &segments, bool overwrite,
   if (range.head)
     headWeight(segments.tokens(), overwrite, operands.weights, operands.stash,
                at(operands.weightStash, regions.finalNormGradient), operands.gradients,
-               headMatrix(operands.gradients, operands.tiedGradients), scratch);
+               headGradient(operands.gradients, operands.tiedGradients), scratch);
   for (std::uint32_t index = layers(); index-- > 0;) {
     const void *part =
         at(operands.weightStash, regions.weightLayers + index * regions.weightLayer.bytes);
     const void *again = at(operands.weightStash, regions.weightKept + index * regions.layer.bytes);
-    layer.backwardWeight(segments, overwrite, layerTensors(operands.weights, index),
-                         layerTensors(operands.gradients, index),
+    layer.backwardWeight(segments, overwrite, layerWeights(operands.weights, index),
+                         layerGradients(operands.gradients, index),
                          layerKept(operands.stash, again, index), layerPassed(part), states[index],
                          gradients[index + 1], scratch);
   }
@@ -151,18 +159,19 @@ void LlamaStage::backward(const Segments &segments, bool overwrite,
               headMatrix(operands.weights, operands.tiedWeights), operands.stash,
               gradientOf(layers()), normGradient, scratch.kernels);
     headWeight(segments.tokens(), overwrite, operands.weights, operands.stash, normGradient,
-               operands.gradients, headMatrix(operands.gradients, operands.tiedGradients), scratch);
+               operands.gradients, headGradient(operands.gradients, operands.tiedGradients),
+               scratch);
     above = gradientOf(layers());
   }
   for (std::uint32_t index = layers(); index-- > 0;) {
-    const LayerTensors<const void *> weights = layerTensors(operands.weights, index);
+    const LayerTensors<const void *> weights = layerWeights(operands.weights, index);
     const LayerKept<void *> kept =
         layerKept(operands.stash, at(operands.workspace, regions.backwardKept), index);
     if (config.recomputesLayers)
       layer.keep(segments, weights, kept, states[index], scratch);
     layer.backwardInput(segments, weights, kept, layerPassed(part), states[index], above,
                         gradientOf(index), scratch);
-    layer.backwardWeight(segments, overwrite, weights, layerTensors(operands.gradients, index),
+    layer.backwardWeight(segments, overwrite, weights, layerGradients(operands.gradients, index),
                          readOnly(kept), layerPassed<const void *>(part), states[index], above,
                          scratch);
     above = gradientOf(index);
@@ -177,8 +186,11 @@ Linear LlamaStage::headProduct(std::int64_t tokens) const {
   return {tokens, config.hidden, config.vocab};
 }
 
-template <typename Pointer> Pointer LlamaStage::headMatrix(Pointer own, Pointer tied) const {
-  return config.tiedHead ? tied : at(own, offsets.head);
+const void *LlamaStage::headMatrix(const void *weights, const void *tied) const {
+  return config.tiedHead ? tied : at(weights, inWeights.head);
+}
+void *LlamaStage::headGradient(void *gradients, void *tied) const {
+  return config.tiedHead ? tied : at(gradients, inGradients.head);
 }
 
 void LlamaStage::headInput(std::int64_t tokens, const void *weights, const void *matrix,
@@ -190,7 +202,7 @@ void LlamaStage::headInput(std::int64_t tokens, const void *weights, const void 
   linearBackwardInput(kernels, headProduct(tokens), {at(stash, regions.logits), config.vocab},
                       matrix, kNoMatrix, gradient, kernelWorkspace);
   kernels.rmsNormBackward({tokens, hidden, config.normEpsilon}, {states[layers()], hidden},
-                          at(weights, offsets.norm), at(stash, regions.finalReciprocal), gradient,
+                          at(weights, inWeights.norm), at(stash, regions.finalReciprocal), gradient,
                           kNoMatrix, gradient, normGradient);
 }
 
@@ -201,15 +213,15 @@ void LlamaStage::headWeight(std::int64_t tokens, bool overwrite, const void *wei
   const Matrix normed{scratch.rows, hidden};
   const States<const void *> states{regions.states, stash, nullptr, nullptr};
   kernels.rmsNormApply({tokens, hidden, config.normEpsilon}, {states[layers()], hidden},
-                       at(weights, offsets.norm), at(stash, regions.finalReciprocal), normed);
+                       at(weights, inWeights.norm), at(stash, regions.finalReciprocal), normed);
   linearBackwardWeight(kernels, headProduct(tokens), {at(stash, regions.logits), config.vocab},
                        normed, !overwrite, matrixGradient, scratch.kernels);
-  accumulate(kernels, hidden, overwrite, normGradient, at(gradients, offsets.norm));
+  accumulate(kernels, hidden, overwrite, normGradient, at(gradients, inGradients.norm));
 }
 
 void LlamaStage::embeddingWeight(std::int64_t tokens, bool overwrite, const void *ids,
                                  const void *stateGradient, void *gradients) const {
-  void *table = at(gradients, offsets.embedding);
+  void *table = at(gradients, inGradients.embedding);
   if (overwrite)
     kernels.fill(std::int64_t(config.vocab) * config.hidden, 0, table);
   kernels.embeddingBackward(tokens, config.hidden, static_cast<const std::int32_t *>(ids),
@@ -244,13 +256,14 @@ LlamaStage::TensorOffsets LlamaStage::offsetsOf(const StageSpec &spec, std::uint
   return offsets;
 }
 
-template <typename Pointer>
-LayerTensors<Pointer> LlamaStage::layerTensors(Pointer base, std::uint32_t index) const {
-  const Pointer start = at(base, offsets.firstLayer + index * offsets.layerStride);
-  const LayerTensors<std::uint64_t> &in = offsets.layer;
-  return {at(start, in.norm1),   at(start, in.qkv),       at(start, in.o),
-          at(start, in.norm2),   at(start, in.gateUp),    at(start, in.down),
-          at(start, in.qkvBias), at(start, in.queryNorm), at(start, in.keyNorm)};
+LayerTensors<const void *> LlamaStage::layerWeights(const void *weights,
+                                                    std::uint32_t index) const {
+  return tensorsAt(at(weights, inWeights.firstLayer + index * inWeights.layerStride),
+                   inWeights.layer);
+}
+LayerTensors<void *> LlamaStage::layerGradients(void *gradients, std::uint32_t index) const {
+  return tensorsAt(at(gradients, inGradients.firstLayer + index * inGradients.layerStride),
+                   inGradients.layer);
 }
 
 template <typename Pointer> LayerKept<Pointer> LlamaStage::layerKept(Pointer start) const {
@@ -268,8 +281,8 @@ LayerKept<Pointer> LlamaStage::layerKept(Pointer stash, Pointer again, std::uint
 
 template <typename Pointer> LayerPassed<Pointer> LlamaStage::layerPassed(Pointer part) const {
   const LayerWeightStash &in = regions.weightLayer;
-  const std::uint64_t row = config.hidden * sizeOf(config.type);
-  const std::uint64_t head = config.headWidth * sizeOf(config.type);
+  const std::uint64_t row = config.hidden * sizeOf(kernels.sumType());
+  const std::uint64_t head = config.headWidth * sizeOf(kernels.sumType());
   return {at(part, in.activated),
           at(part, in.middleGradient),
           at(part, in.normGradients),

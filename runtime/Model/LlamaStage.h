@@ -25,23 +25,24 @@ public:
                       const BackwardWeightOperands &at) const override;
 
 private:
-  /// Bytes from the start of the weights, or of the gradients.
+  /// Bytes from the start of the weights, or of the gradients, whose elements may be wider.
   struct TensorOffsets {
     std::uint64_t embedding = 0, firstLayer = 0, layerStride = 0, norm = 0;
     std::uint64_t head = 0;              // of a head that is not tied
     LayerTensors<std::uint64_t> layer{}; // from the start of a layer
   };
 
-  template <typename Pointer>
-  LayerTensors<Pointer> layerTensors(Pointer base, std::uint32_t index) const;
+  LayerTensors<const void *> layerWeights(const void *weights, std::uint32_t index) const;
+  LayerTensors<void *> layerGradients(void *gradients, std::uint32_t index) const;
   template <typename Pointer> LayerKept<Pointer> layerKept(Pointer start) const;
   /// A layer's part of the stash, or `again`, where its forward runs again.
   template <typename Pointer>
   LayerKept<Pointer> layerKept(Pointer stash, Pointer again, std::uint32_t index) const;
   template <typename Pointer> LayerPassed<Pointer> layerPassed(Pointer part) const;
 
-  /// The head's matrix, or its gradient: the stage's own, or what a tied model hands in.
-  template <typename Pointer> Pointer headMatrix(Pointer own, Pointer tied) const;
+  /// The stage's own, or what a tied model hands in.
+  const void *headMatrix(const void *weights, const void *tied) const;
+  void *headGradient(void *gradients, void *tied) const;
   void headInput(std::int64_t tokens, const void *weights, const void *matrix, const void *stash,
                  void *stateGradient, void *normGradient, void *kernelWorkspace) const;
   void headWeight(std::int64_t tokens, bool overwrite, const void *weights, const void *stash,
@@ -58,7 +59,7 @@ private:
   const StageRange range;
   const Kernels &kernels;
   const StageRegions regions;
-  const TensorOffsets offsets;
+  const TensorOffsets inWeights, inGradients;
   /// Cosines and sines for the longest segment: constant, and the only memory that a stage owns.
   const std::unique_ptr<std::byte[]> ropeTable;
   const LlamaLayer layer;

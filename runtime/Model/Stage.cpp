@@ -38,16 +38,16 @@ StatusOr<std::unique_ptr<Stage>> makeStage(const ModelConfig &config, StageRange
   if (kernels.type() != config.type)
     return refuse(
         fmt::format("a {} model on {} kernels", nameOf(config.type), nameOf(kernels.type())));
-  const std::uint64_t weightBytes = stageSpec(config, range, caps).weightBytes;
+  const std::uint64_t gradientBytes = stageSpec(config, range, caps).gradientBytes;
   switch (config.family) {
   case ModelFamily::Llama:
   case ModelFamily::Qwen2:
   case ModelFamily::Qwen3:
     return std::unique_ptr<Stage>(std::make_unique<LlamaStage>(config, range, caps, kernels));
   case ModelFamily::Null:
-    return std::unique_ptr<Stage>(std::make_unique<NullStage>(weightBytes));
+    return std::unique_ptr<Stage>(std::make_unique<NullStage>(gradientBytes));
   case ModelFamily::Sleep:
-    return std::unique_ptr<Stage>(std::make_unique<SleepStage>(config, weightBytes));
+    return std::unique_ptr<Stage>(std::make_unique<SleepStage>(config, gradientBytes));
   case ModelFamily::TorchScript:
     return refuse("a user's module is a stage of the LibTorch plug-in");
   }

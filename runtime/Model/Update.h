@@ -15,6 +15,14 @@
 
 namespace vime {
 
+/// What the optimizer changes: the masters among the moments, or else the weights themselves. Of
+/// the kernels' sumType().
+void *parametersOf(const StageSpec &spec, void *weights, void *moments);
+
+/// weights = masters, rounded; nothing where there are none.
+void roundMasters(const Kernels &kernels, const StageSpec &spec, const void *moments,
+                  void *weights);
+
 /// Normal(0, 0.02) for matrices, ones for norms, zero moments. A value depends on (seed, Hugging
 /// Face tensor name, index) only, whatever is fused and wherever the stage boundaries are.
 void initialize(const Kernels &kernels, const StageSpec &spec, std::uint64_t seed, void *weights,
@@ -40,7 +48,8 @@ struct OptimizerStep {
   double gradientScale; // the clip factor
 };
 
-/// `moments` holds the first moments, then the second, each laid out as the weights are.
+/// `moments` holds the first moments, the second and the masters, each laid out as the gradients
+/// are. Where there are masters, weights become a rounded copy of them.
 void optimize(const Kernels &kernels, const StageSpec &spec, const OptimizerStep &step,
               const void *gradients, void *weights, void *moments);
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/SumType.h"
 #include "runtime/ModelSpec/StageRegions.h"
 
 namespace vime {
@@ -59,9 +60,11 @@ Status checkDecoder(const ModelConfig &config) {
     return refuse(fmt::format("rope theta is {}, must be positive", config.ropeTheta));
   if (!std::isfinite(config.normEpsilon) || config.normEpsilon <= 0)
     return refuse(fmt::format("norm epsilon is {}, must be positive", config.normEpsilon));
-  if (config.tiedHead && tiedBytes(config) > kMostTiedBytes)
+  // Its gradient is never smaller than the matrix.
+  const std::uint64_t tied = tiedBytes(config, sumTypeOf(config.type));
+  if (config.tiedHead && tied > kMostTiedBytes)
     return refuse(fmt::format("a tied head of {} bytes does not fit into a message of {} bytes",
-                              tiedBytes(config), kMostTiedBytes));
+                              tied, kMostTiedBytes));
   return checkHeads(config);
 }
 
@@ -100,6 +103,9 @@ Status check(const ModelConfig &config) {
       config.type != DataType::BFloat16)
     return refuse(fmt::format("a model of type {}: must be float32, float64 or bfloat16",
                               nameOf(config.type)));
+  if (config.type == DataType::BFloat16 && config.kernels == KernelLibrary::LibTorch)
+    return refuse("the kernels of libtorch compute in float32 and float64, those of native in "
+                  "bfloat16 too");
   switch (config.family) {
   case ModelFamily::Llama:
   case ModelFamily::Qwen2:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "kernels/SumType.h"
 #include "runtime/ModelSpec/StageRegions.h"
 
 namespace vime {
@@ -32,8 +33,9 @@ public:
   }
   void moveTo(StageSpec &spec) {
     spec.tensors = std::move(tensors);
-    spec.weightBytes = spec.gradientBytes = end;
-    spec.momentBytes = 2 * end;
+    spec.weightBytes = end;
+    spec.gradientBytes = end / sizeOf(type) * sizeOf(sumTypeOf(type));
+    spec.momentBytes = (sumTypeOf(type) == type ? 2 : 3) * spec.gradientBytes;
   }
 
 private:
@@ -90,10 +92,13 @@ StageSpec llamaSpec(const ModelConfig &config, StageRange range, MicrobatchCaps 
   table.moveTo(spec);
 
   const StageRegions regions = stageRegions(config, range, caps);
-  if (config.tiedHead && (range.embedding || range.head))
-    spec.tiedWeightBytes = spec.tiedGradientBytes = tiedBytes(config);
+  if (config.tiedHead && (range.embedding || range.head)) {
+    spec.tiedWeightBytes = tiedBytes(config, config.type);
+    spec.tiedGradientBytes = tiedBytes(config, sumTypeOf(config.type));
+  }
   spec.boundaryBytesPerToken = static_cast<std::uint32_t>(config.hidden * sizeOf(config.type));
-  spec.stashBytes = regions.stashBytes;
+  // A layer in the middle that is recomputed keeps nothing but its input.
+  spec.stashBytes = std::max(regions.stashBytes, kRegionAlignment);
   spec.weightStashBytes = regions.weightStashBytes;
   spec.forwardWorkspace = regions.forwardWorkspace;
   spec.backwardWorkspace = regions.backwardWorkspace;

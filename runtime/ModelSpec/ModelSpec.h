@@ -78,7 +78,7 @@ enum class Start : std::uint8_t { Normal, Ones, Zeros };
 struct TensorSpec {
   std::string name;                 // unique in the model, e.g. `layers.3.qkv`
   std::vector<std::uint64_t> shape; // row-major
-  /// Elements from the start of the stage's weights; gradients and each moment alike.
+  /// Elements from the start of the stage's weights; gradients, moments and masters alike.
   std::uint64_t offset;
   std::vector<SourceTensor> sources; // Hugging Face names
   Start start = Start::Normal;
@@ -92,7 +92,7 @@ struct StageSpec {
   std::vector<TensorSpec> tensors;
   std::uint64_t weightBytes = 0;
   std::uint64_t gradientBytes = 0;
-  std::uint64_t momentBytes = 0; // both moments, one behind the other
+  std::uint64_t momentBytes = 0; // both moments and masters (Masters.h), one behind the other
   /// Of a tied matrix and of its gradient, on the stages of the embedding and of the head; else 0.
   /// The head's stage does not count it among its tensors: it reads the embedding's, or a copy.
   std::uint64_t tiedWeightBytes = 0, tiedGradientBytes = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/SumType.h"
 #include "kernels/Workspace.h"
 
 namespace vime {
@@ -24,21 +25,26 @@ struct Sizes {
     return alignRegion(elements * sizeOf(config.type));
   }
   std::uint64_t rows(std::uint64_t width) const { return vector(tokens * width); }
+  /// The same of what must not be rounded to the model's type.
+  std::uint64_t sumVector(std::uint64_t elements) const {
+    return alignRegion(elements * sizeOf(sumTypeOf(config.type)));
+  }
+  std::uint64_t sumRows(std::uint64_t width) const { return sumVector(tokens * width); }
 };
 
 LayerStash layerStash(const ModelConfig &config, const Sizes &size) {
   Cursor cursor;
   LayerStash layer;
-  layer.reciprocal1 = cursor.take(size.rows(1));
+  layer.reciprocal1 = cursor.take(size.sumRows(1));
   layer.qkv = cursor.take(size.rows(qkvWidth(config)));
   layer.attended = cursor.take(size.rows(queryWidth(config)));
-  layer.lse = cursor.take(size.rows(config.heads));
+  layer.lse = cursor.take(size.sumRows(config.heads));
   layer.middle = cursor.take(size.rows(config.hidden));
-  layer.reciprocal2 = cursor.take(size.rows(1));
+  layer.reciprocal2 = cursor.take(size.sumRows(1));
   layer.gateUp = cursor.take(size.rows(2ull * config.ffn));
   if (hasHeadNorms(config)) {
     layer.rawHeads = cursor.take(size.rows(queryWidth(config) + keyValueWidth(config)));
-    layer.headReciprocals = cursor.take(size.rows(std::uint64_t(config.heads) + config.kvHeads));
+    layer.headReciprocals = cursor.take(size.sumRows(std::uint64_t(config.heads) + config.kvHeads));
   }
   layer.bytes = cursor.at;
   return layer;
@@ -50,7 +56,7 @@ LayerWeightStash layerWeightStash(const ModelConfig &config, const Sizes &size) 
   layer.activated = cursor.take(size.rows(config.ffn));
   layer.middleGradient = cursor.take(size.rows(config.hidden));
   const std::uint64_t headNorms = hasHeadNorms(config) ? 2ull * config.headWidth : 0;
-  layer.normGradients = cursor.take(size.vector(2ull * config.hidden + headNorms));
+  layer.normGradients = cursor.take(size.sumVector(2ull * config.hidden + headNorms));
   layer.bytes = cursor.at;
   return layer;
 }
@@ -102,9 +108,9 @@ void layStashes(StageRegions &regions, const ModelConfig &config, StageRange ran
   regions.weightLayers = weight.take(layers * regions.weightLayer.bytes);
   regions.weightKept = weight.take(config.recomputesLayers ? layers * regions.layer.bytes : 0);
   if (range.head) {
-    regions.finalReciprocal = stash.take(size.rows(1));
+    regions.finalReciprocal = stash.take(size.sumRows(1));
     regions.logits = stash.take(size.rows(config.vocab));
-    regions.finalNormGradient = weight.take(size.vector(config.hidden));
+    regions.finalNormGradient = weight.take(size.sumVector(config.hidden));
   }
   regions.stashBytes = stash.at;
   regions.weightStashBytes = weight.at;
@@ -113,7 +119,9 @@ void layStashes(StageRegions &regions, const ModelConfig &config, StageRange ran
 void layWorkspaces(StageRegions &regions, const ModelConfig &config, const KernelNeeds &kernels,
                    bool head, const Sizes &size) {
   const std::uint64_t normed = size.rows(config.hidden);
-  const std::uint64_t attended = size.rows(queryWidth(config));
+  // Norms of heads add up their weights' gradient in the same place.
+  const std::uint64_t attended = std::max(
+      size.rows(queryWidth(config)), hasHeadNorms(config) ? size.sumVector(config.headWidth) : 0);
 
   const std::uint64_t again = config.recomputesLayers ? regions.layer.bytes : 0;
   const std::uint64_t forwardAgain = config.recomputesLayers ? kernels.forward : 0;
@@ -133,7 +141,7 @@ void layWorkspaces(StageRegions &regions, const ModelConfig &config, const Kerne
   regions.backwardLayer = cursor.take(regions.weightLayer.bytes);
   regions.backwardStates =
       cursor.take(std::min(regions.states.count(), 2u) * regions.states.stride);
-  regions.backwardFinalNorm = cursor.take(head ? size.vector(config.hidden) : 0);
+  regions.backwardFinalNorm = cursor.take(head ? size.sumVector(config.hidden) : 0);
   regions.backwardKernels = cursor.take(std::max({kernels.input, kernels.weight, forwardAgain}));
   regions.backwardWorkspace = cursor.at;
 }

@@ -12,6 +12,8 @@
 // drops it, the combined backward makes one layer after another again in its own, and an input
 // gradient makes them all in the weight stash, behind the layers there, for the weight gradient.
 //
+// Elements have the model's type, but reciprocals, log-sums and gradients of norms its sumTypeOf.
+//
 // A *state* is the activation between two layers. A stage of n layers has the states 0 (its input)
 // to n (its output); those at the edge to another stage lie in plan buffers of their own, the
 // others in the stash.
@@ -96,9 +98,9 @@ constexpr std::uint64_t qkvWidth(const ModelConfig &c) {
   return queryWidth(c) + 2 * keyValueWidth(c);
 }
 
-/// Of a tied matrix.
-constexpr std::uint64_t tiedBytes(const ModelConfig &c) {
-  return std::uint64_t(c.vocab) * c.hidden * sizeOf(c.type);
+/// Of a tied matrix, or of its gradient, in its type.
+constexpr std::uint64_t tiedBytes(const ModelConfig &c, DataType type) {
+  return std::uint64_t(c.vocab) * c.hidden * sizeOf(type);
 }
 
 constexpr bool hasQkvBias(const ModelConfig &c) { return c.family == ModelFamily::Qwen2; }

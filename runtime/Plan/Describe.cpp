@@ -1,5 +1,6 @@
 #include "runtime/Plan/Describe.h"
 
+#include "kernels/SumType.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
 
@@ -59,6 +60,15 @@ std::string transferText(const Plan &plan, std::uint32_t rank, const Program &pr
   if (payload && payload->stage != kNoStage)
     text += ", " + stageText(program, payload->stage);
   return text + ", " + microbatchText(action, iteration);
+}
+
+/// Weights that are rounded copies have their masters among the moments.
+bool holdsMasters(const Plan &plan, const Program *program, const Buffer &buffer) {
+  if (buffer.kind != BufferKind::Moments || !program || buffer.stage >= program->stages.size())
+    return false;
+  const std::uint32_t model = program->stages[buffer.stage].model;
+  return model < plan.models.size() &&
+         plan.models[model].config.type != sumTypeOf(plan.models[model].config.type);
 }
 
 } // namespace
@@ -155,6 +165,8 @@ std::string describeBuffer(const Plan &plan, std::uint32_t rank, std::uint32_t i
     return number("buffer", index);
   const Program *program = programOf(plan, rank);
   std::string text(nameOf(buffer->kind));
+  if (holdsMasters(plan, program, *buffer))
+    text = "masters and moments";
   if (buffer->stage != kNoStage && program)
     text += " of " + stageText(*program, buffer->stage);
   return text;

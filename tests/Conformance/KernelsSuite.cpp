@@ -9,6 +9,9 @@ std::vector<KernelsCase> cases() {
   for (const KernelsUnderTest &one : kernelsUnderTest()) {
     all.push_back({one.name + "_float32", DataType::Float32, one.float32, one.library, one.slack});
     all.push_back({one.name + "_float64", DataType::Float64, one.float64, one.library, one.slack});
+    if (one.bfloat16 || !one.float32)
+      all.push_back(
+          {one.name + "_bfloat16", DataType::BFloat16, one.bfloat16, one.library, one.slack});
   }
   return all;
 }
@@ -76,7 +79,7 @@ TEST_P(KernelsConformance, LinearBackwardWeight) {
   for (const auto [outputs, inputs, tokens] : kProducts) {
     const Tensor dy = tensor(tokens, outputs).randomize(1), x = tensor(tokens, inputs).randomize(2);
     Workspace workspace(linearWorkspace(type(), {tokens, inputs, outputs}, library()), 16);
-    Tensor actual = tensor(outputs, inputs, 0), expected = actual;
+    Tensor actual = sums(outputs, inputs, 0), expected = actual;
     for (bool accumulate : {false, true}) {
       linearBackwardWeight(kernels(), {tokens, inputs, outputs}, dy.matrix(), x.matrix(),
                            accumulate, actual.data(), workspace.poisoned());
@@ -116,6 +119,14 @@ TEST_P(KernelsConformance, ProductOfDepthZeroIsTheResidual) {
   product.residual = residual.matrix();
   kernels().product(product, workspace.poisoned());
   EXPECT_EQ(distance(actual, residual), 0);
+
+  const Tensor gradient = sums(5, 20).randomize(3);
+  Tensor sum = sums(5, 20);
+  product.intoSums = true;
+  product.residual = gradient.matrix();
+  product.result = sum.matrix();
+  kernels().product(product, workspace.poisoned());
+  EXPECT_EQ(distance(sum, gradient), 0);
 }
 
 } // namespace

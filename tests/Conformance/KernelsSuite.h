@@ -20,6 +20,7 @@ struct KernelsUnderTest {
   KernelLibrary library = KernelLibrary::Native; // whose workspaces they ask for
   /// How many times the tolerances of the suite.
   double slack = 1;
+  const Kernels *bfloat16 = nullptr; // null beside others: there are none
 };
 
 inline void PrintTo(const KernelsUnderTest &one, std::ostream *out) { *out << one.name; }

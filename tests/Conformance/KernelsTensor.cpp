@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/BFloat16.h"
+
 namespace vime {
 namespace {
 
@@ -29,15 +31,18 @@ void *Tensor::at(std::int64_t row, std::int64_t column) {
 
 double Tensor::get(std::int64_t row, std::int64_t column) const {
   const void *place = const_cast<Tensor *>(this)->at(row, column);
-  return type == DataType::Float64 ? *static_cast<const double *>(place)
-                                   : double(*static_cast<const float *>(place));
+  return type == DataType::Float64   ? *static_cast<const double *>(place)
+         : type == DataType::Float32 ? double(*static_cast<const float *>(place))
+                                     : double(*static_cast<const BFloat16 *>(place));
 }
 
 void Tensor::set(std::int64_t row, std::int64_t column, double value) {
   if (type == DataType::Float64)
     *static_cast<double *>(at(row, column)) = value;
-  else
+  else if (type == DataType::Float32)
     *static_cast<float *>(at(row, column)) = float(value);
+  else
+    *static_cast<BFloat16 *>(at(row, column)) = BFloat16(value);
 }
 
 Tensor &Tensor::fill(const std::function<double(std::int64_t, std::int64_t)> &value) {

@@ -17,6 +17,7 @@ import vime
 
 ORDERS = [("gpipe", None), ("1f1b", None), ("interleaved", 2), ("zb-h1", None), ("zb-v", 2)]
 WIDE = vime.TINY.replace("float32", "float64")
+NARROW = vime.TINY.replace("float32", "bfloat16")
 
 
 def result(tools, schedule, ranks, replicas, *options, chunks=None, **job):
@@ -86,6 +87,12 @@ def main():
         wide = [result(tools, "gpipe", 1, replicas, model=WIDE) for replicas in (1, 2)]
         compare.near(*wide, "dp 2 and dp 1, float64", 1e-10, 20)
         compare.near_norms(*wide, "dp 2 and dp 1, float64", 1e-10)
+        # Of bfloat16 the gradients of weights, and so what replicas add up, are float32.
+        narrow = [result(tools, "gpipe", 1, replicas, model=NARROW) for replicas in (1, 2)]
+        compare.near(*narrow, "dp 2 and dp 1, bfloat16", 1e-4, 20)
+        for ranks, schedule, chunks, transport in [(2, "zb-v", 2, "local"), (1, "1f1b", None, "gloo")]:
+            found = result(tools, schedule, ranks, 2, "--transport", transport, chunks=chunks, model=NARROW)
+            compare.equal(narrow[1], found, f"dp 2 pp {ranks} {schedule:12} {transport}, bfloat16")
     sys.exit(1 if compare.failures else 0)
 
 

@@ -114,6 +114,21 @@ class Resume:
         self.check("losses of a tied model resumed", history(self.tools.train(plan, "--resume")), whole[8:])
         self.check("its parameters", self.parameters() == expected, True)
 
+    def rounded(self):
+        """Of bfloat16 the masters are saved, and the weights made from them."""
+        plans = [self.tools.compile(job(schedule, ranks, model=vime.TINY.replace("float32", "bfloat16")), f"narrow-{ranks}")
+                 for schedule, ranks in (("1f1b", 4), ("zb-h1", 2))]
+        self.clear()
+        whole = history(self.tools.train(plans[0]))
+        expected = self.parameters()
+        saved = vime.tensors(self.checkpoints / "step-000008")
+        self.check("types in its checkpoint", {dtype for dtype, _, _ in saved.values()}, {"F32"})
+        self.check("types in its export", {dtype for dtype, _, _ in expected.values()}, {"BF16"})
+        for plan in plans:
+            shutil.rmtree(self.checkpoints / "step-000012")
+            self.check("losses of bfloat16 resumed", history(self.tools.train(plan, "--resume")), whole[8:])
+            self.check("its parameters", self.parameters() == expected, True)
+
     def longer(self):
         """A run that has come to its end goes on when it is given more steps."""
         self.only(12)
@@ -211,6 +226,7 @@ def main():
         resume.bits(["gloo"] if everything else [])
         resume.replicas()
         resume.tied()
+        resume.rounded()
         resume.keep()
         resume.longer()
         resume.refusals()

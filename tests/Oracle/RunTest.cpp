@@ -12,6 +12,7 @@
 #include "runtime/Data/TextDataset.h"
 #include "tests/Oracle/TorchDecoder.h"
 #include "tests/model/ModelRun.h"
+#include "tests/model/Values.h"
 
 namespace vime {
 namespace {
@@ -94,7 +95,7 @@ std::vector<double> lossesOfTorch(const Folder &folder, DataType type, const Kin
   const ModelRun run(config, 1, {tokens, kShape.samples, kShape.sequence}, *nativeKernels(type),
                      kSeed);
   NamedTensors parameters;
-  for (const auto &[name, bytes] : run.weights()) {
+  for (const auto &[name, bytes] : run.parameters()) {
     NamedTensor &tensor = parameters[name];
     for (const TensorSpec &spec : run.parts[0].spec.tensors)
       for (const SourceTensor &source : spec.sources)
@@ -102,10 +103,8 @@ std::vector<double> lossesOfTorch(const Folder &folder, DataType type, const Kin
           tensor.shape.assign(spec.shape.begin(), spec.shape.end());
           tensor.shape.front() = static_cast<std::int64_t>(source.rows);
         }
-    for (std::size_t at = 0; at < bytes.size(); at += sizeOf(type))
-      tensor.values.push_back(type == DataType::Float64
-                                  ? *reinterpret_cast<const double *>(&bytes[at])
-                                  : double(*reinterpret_cast<const float *>(&bytes[at])));
+    const DataType trained = sumTypeOf(type);
+    tensor.values = doubles(bytes.data(), bytes.size() / sizeOf(trained), trained);
   }
   TorchTraining training(config, parameters, kLearningRate, /*weightDecay=*/0.01);
   StatusOr<TextDataset> text =

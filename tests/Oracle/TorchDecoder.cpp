@@ -2,6 +2,8 @@
 
 #include <torch/torch.h>
 
+#include "kernels/SumType.h"
+
 namespace vime {
 namespace {
 
@@ -9,8 +11,10 @@ namespace F = torch::nn::functional;
 using torch::Tensor;
 using Parameters = std::map<std::string, Tensor>;
 
-torch::Dtype torchType(const ModelConfig &config) {
-  return config.type == DataType::Float64 ? torch::kFloat64 : torch::kFloat32;
+torch::Dtype torchType(DataType type) {
+  return type == DataType::Float64   ? torch::kFloat64
+         : type == DataType::Float32 ? torch::kFloat32
+                                     : torch::kBFloat16;
 }
 
 Tensor fromValues(const Values &values, at::IntArrayRef shape, torch::Dtype type) {
@@ -24,11 +28,19 @@ Tensor fromIntegers(const std::vector<std::int32_t> &values) {
   return torch::tensor(values, torch::kInt32).to(torch::kInt64);
 }
 
+/// What is trained: of a bfloat16 model float32 masters.
 Parameters leaves(const ModelConfig &config, const NamedTensors &tensors) {
   Parameters parameters;
   for (const auto &[name, tensor] : tensors)
-    parameters[name] =
-        fromValues(tensor.values, tensor.shape, torchType(config)).set_requires_grad(true);
+    parameters[name] = fromValues(tensor.values, tensor.shape, torchType(sumTypeOf(config.type)))
+                           .set_requires_grad(true);
+  return parameters;
+}
+/// What is computed with; autograd goes through the rounding as if it were not there.
+Parameters rounded(const ModelConfig &config, const Parameters &leaves) {
+  Parameters parameters;
+  for (const auto &[name, leaf] : leaves)
+    parameters[name] = leaf.to(torchType(config.type));
   return parameters;
 }
 NamedTensors toNamed(const Parameters &parameters, bool gradients) {
@@ -120,8 +132,11 @@ struct Decoder {
   }
 };
 
+/// Of bfloat16 logits in float32, as transformers has it.
 Tensor summedLoss(const Tensor &logits, const TorchBatch &batch) {
-  return F::cross_entropy(logits, fromIntegers(batch.labels),
+  const auto type =
+      logits.scalar_type() == torch::kBFloat16 ? torch::kFloat32 : logits.scalar_type();
+  return F::cross_entropy(logits.to(type), fromIntegers(batch.labels),
                           F::CrossEntropyFuncOptions().reduction(torch::kSum).ignore_index(-100));
 }
 
@@ -135,8 +150,9 @@ TorchStageResult torchStage(const ModelConfig &config, StageRange range,
   const std::int64_t tokens = std::int64_t(batch.tokens.size());
   Tensor x;
   if (!range.embedding)
-    x = fromValues(input, {tokens, config.hidden}, torchType(config)).set_requires_grad(true);
-  const Tensor output = Decoder{config, parameters}.run(range, batch, x);
+    x = fromValues(input, {tokens, config.hidden}, torchType(config.type)).set_requires_grad(true);
+  const Parameters computed = rounded(config, parameters);
+  const Tensor output = Decoder{config, computed}.run(range, batch, x);
 
   TorchStageResult result{.output = toValues(output)};
   if (range.head) {
@@ -144,7 +160,7 @@ TorchStageResult torchStage(const ModelConfig &config, StageRange range,
     result.loss = loss.item<double>();
     loss.backward();
   } else {
-    output.backward(fromValues(outputGradient, output.sizes(), torchType(config)));
+    output.backward(fromValues(outputGradient, output.sizes(), torchType(config.type)));
   }
   if (!range.embedding)
     result.inputGradient = toValues(x.grad());
@@ -181,7 +197,8 @@ double TorchTraining::step(std::span<const TorchBatch> batches) {
   for (const TorchBatch &batch : batches) {
     if (batch.tokens.empty())
       continue;
-    const Tensor logits = Decoder{state->config, state->parameters}.run(whole, batch, {});
+    const Parameters computed = rounded(state->config, state->parameters);
+    const Tensor logits = Decoder{state->config, computed}.run(whole, batch, {});
     const Tensor loss = summedLoss(logits, batch);
     sum += loss.item<double>();
     (loss / double(labels)).backward();

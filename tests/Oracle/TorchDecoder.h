@@ -2,7 +2,8 @@
 // written without a look at our stages.
 //
 // The oracle of tests: values go in and come out as float64, arithmetic is done in the type of the
-// config. Only TorchDecoder.cpp knows LibTorch.
+// config; of bfloat16 as LibTorch rounds it, which is after every operation, with float32 leaves
+// that each forward rounds. Only TorchDecoder.cpp knows LibTorch.
 #pragma once
 
 #include <cstdint>

@@ -61,6 +61,23 @@ TEST_F(CheckpointTest, OfAnotherShapeIsRefused) {
               HasSubstr("tensor `layers.4."));
 }
 
+TEST(StageTensors, MastersStandForRoundedWeights) {
+  ModelConfig model = savedModel();
+  model.type = DataType::BFloat16;
+  const StageSpec spec = stageSpec(model, splitLayers(model, 2)[0], {8, 1, 8});
+  const std::vector<StageTensor> tensors = tensorsOf(model, spec);
+  ASSERT_EQ(tensors.size(), 3 * spec.tensors.size());
+  for (std::size_t index = 0; index < tensors.size(); ++index) {
+    const TensorSpec &own = spec.tensors[index % spec.tensors.size()];
+    EXPECT_EQ(tensors[index].type, "F32") << tensors[index].name;
+    EXPECT_EQ(tensors[index].region, StageTensor::Region::Moments) << tensors[index].name;
+    constexpr std::uint64_t kParts[] = {2, 0, 1}; // masters, first moments, second moments
+    const std::uint64_t part = kParts[index / spec.tensors.size()];
+    EXPECT_EQ(tensors[index].offset, part * spec.gradientBytes + own.offset * 4);
+    EXPECT_EQ(tensors[index].bytes, own.elements() * 4);
+  }
+}
+
 TEST_F(CheckpointTest, TheNewestIsTaken) {
   for (const std::uint64_t steps : {9, 100, 20})
     ASSERT_TRUE(save(steps).ok());

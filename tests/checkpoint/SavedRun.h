@@ -15,7 +15,7 @@ namespace vime {
 /// The bytes of one stage.
 struct StageBytes {
   explicit StageBytes(const StageSpec &spec)
-      : weights(spec.weightBytes), moments(2 * spec.weightBytes) {}
+      : weights(spec.weightBytes), moments(spec.momentBytes) {}
   std::vector<std::byte> weights, moments;
   StageMemory<std::byte> memory() { return {weights.data(), moments.data()}; }
   StageMemory<const std::byte> memory() const { return {weights.data(), moments.data()}; }
@@ -24,7 +24,8 @@ struct StageBytes {
 
 ModelConfig savedModel();
 std::vector<StageSpec> savedStages(std::uint32_t stages);
-/// Every tensor has bytes that follow from its name and the step; what lies between tensors is zero.
+/// Every tensor has bytes that follow from its name and the step; what lies between tensors is
+/// zero.
 StageBytes stateOf(const StageSpec &spec, std::uint64_t steps);
 
 struct SavedRun {

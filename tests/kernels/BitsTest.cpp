@@ -19,9 +19,13 @@ protected:
   Tensor tensor(std::int64_t rows, std::int64_t columns) const {
     return {GetParam(), rows, columns};
   }
+  Tensor sums(std::int64_t rows, std::int64_t columns) const {
+    return {sumTypeOf(GetParam()), rows, columns};
+  }
 };
 
-INSTANTIATE_TEST_SUITE_P(Native, Bits, testing::Values(DataType::Float32, DataType::Float64),
+INSTANTIATE_TEST_SUITE_P(Native, Bits,
+                         testing::Values(DataType::Float32, DataType::Float64, DataType::BFloat16),
                          [](const auto &info) { return nameOf(info.param); });
 
 TEST_P(Bits, BothBuildsAgree) {
@@ -67,7 +71,7 @@ TEST_P(Bits, RowsOfAProductDoNotDependOnHowManyThereAre) {
 TEST_P(Bits, WeightGradientsSplitAtWholeChunksOfTokens) {
   const Linear linear{400, 20, 51};
   Tensor dy = tensor(400, 51).randomize(1), x = tensor(400, 20).randomize(2);
-  Tensor whole = tensor(51, 20), split = whole;
+  Tensor whole = sums(51, 20), split = whole;
   Workspace workspace(linearWorkspace(GetParam(), linear));
   linearBackwardWeight(kernels(), linear, dy.matrix(), x.matrix(), false, whole.data(),
                        workspace.poisoned());
@@ -96,8 +100,7 @@ protected:
   Attended attend(Tensor qkv, Tensor dOut, std::vector<std::int32_t> offsets, std::int64_t first,
                   std::int64_t count) {
     const Segments segments{offsets.data(), std::int32_t(offsets.size()) - 1};
-    Tensor out = tensor(qkv.rows, kAttention.queryWidth()),
-           lse = tensor(qkv.rows, kAttention.heads);
+    Tensor out = tensor(qkv.rows, kAttention.queryWidth()), lse = sums(qkv.rows, kAttention.heads);
     Workspace workspace(attentionWorkspace(GetParam(), kAttention, segments.tokens()));
     kernels().attentionForward(kAttention, segments, qkv.matrix(), out.matrix(), lse.data(),
                                workspace.poisoned());
@@ -112,7 +115,8 @@ protected:
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Native, Segmented, testing::Values(DataType::Float32, DataType::Float64),
+INSTANTIATE_TEST_SUITE_P(Native, Segmented,
+                         testing::Values(DataType::Float32, DataType::Float64, DataType::BFloat16),
                          [](const auto &info) { return nameOf(info.param); });
 
 TEST_P(Segmented, ASegmentDoesNotDependOnItsNeighbours) {

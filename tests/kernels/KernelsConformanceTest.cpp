@@ -8,12 +8,17 @@ namespace vime {
 
 std::vector<KernelsUnderTest> kernelsUnderTest() {
   const auto native = [](const char *name, Isa isa) {
-    return KernelsUnderTest{name, nativeKernelsFor(isa, DataType::Float32),
-                            nativeKernelsFor(isa, DataType::Float64)};
+    return KernelsUnderTest{.name = name,
+                            .float32 = nativeKernelsFor(isa, DataType::Float32),
+                            .float64 = nativeKernelsFor(isa, DataType::Float64),
+                            .bfloat16 = nativeKernelsFor(isa, DataType::BFloat16)};
   };
   return {native("avx2", Isa::Avx2),
           native("avx512", Isa::Avx512),
-          {"reference", referenceKernels(DataType::Float32), referenceKernels(DataType::Float64)}};
+          {.name = "reference",
+           .float32 = referenceKernels(DataType::Float32),
+           .float64 = referenceKernels(DataType::Float64),
+           .bfloat16 = referenceKernels(DataType::BFloat16)}};
 }
 
 } // namespace vime

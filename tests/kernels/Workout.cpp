@@ -29,6 +29,11 @@ public:
   Tensor weight(std::int64_t rows, std::int64_t columns) {
     return Tensor(type, rows, columns, 0, placement.misalignment).randomize(++seed);
   }
+  /// Contiguous, of what is not rounded to the kernels' type.
+  Tensor sums(std::int64_t rows, std::int64_t columns, double scale = 1) {
+    return Tensor(kernels.sumType(), rows, columns, 0, placement.misalignment)
+        .randomize(++seed, scale);
+  }
   Workspace workspace(std::size_t size) const {
     return Workspace(size, std::size_t(placement.misalignment) * sizeOf(type));
   }
@@ -61,7 +66,8 @@ Bytes together(double value, const Tensor &tensor) {
 Bytes linear(Bench bench, const Linear &linear) {
   Tensor x = bench.matrix(linear.tokens, linear.inputs),
          w = bench.weight(linear.outputs, linear.inputs);
-  Tensor y = bench.matrix(linear.tokens, linear.outputs), dx = x, dw = w;
+  Tensor y = bench.matrix(linear.tokens, linear.outputs), dx = x,
+         dw = bench.sums(linear.outputs, linear.inputs);
   Workspace workspace = bench.workspace(linearWorkspace(bench.type, linear));
   linearForward(bench.kernels, linear, x.matrix(), w.data(), y.matrix(), y.matrix(),
                 workspace.poisoned());
@@ -76,7 +82,7 @@ Bytes rmsNorm(Bench bench, std::int64_t tokens, std::int64_t width) {
   const RmsNorm norm{tokens, width, 1e-5};
   Tensor x = bench.matrix(tokens, width), w = bench.vector(width), dy = bench.matrix(tokens, width),
          dx = bench.matrix(tokens, width);
-  Tensor y = x, r = bench.vector(tokens), dw = w;
+  Tensor y = x, r = bench.sums(1, tokens), dw = bench.sums(1, width);
   bench.kernels.rmsNormForward(norm, x.matrix(), w.data(), y.matrix(), r.data());
   bench.kernels.rmsNormBackward(norm, x.matrix(), w.data(), r.data(), dy.matrix(), dx.matrix(),
                                 dx.matrix(), dw.data());
@@ -85,7 +91,7 @@ Bytes rmsNorm(Bench bench, std::int64_t tokens, std::int64_t width) {
 
 Bytes columnSums(Bench bench, std::int64_t tokens, std::int64_t width) {
   const Tensor x = bench.matrix(tokens, width);
-  Tensor sums = bench.vector(width);
+  Tensor sums = bench.sums(1, width);
   bench.kernels.columnSums(tokens, width, x.matrix(), /*accumulate=*/true, sums.data());
   return together({&sums});
 }
@@ -108,7 +114,7 @@ Bytes crossEntropy(Bench bench, std::int64_t tokens, std::int64_t vocabulary) {
 }
 
 Bytes rope(Bench bench, const std::vector<std::int32_t> &offsets, std::int32_t width) {
-  Tensor table = bench.weight(offsets.back(), width), x = bench.matrix(offsets.back(), 3 * width);
+  Tensor table = bench.sums(offsets.back(), width), x = bench.matrix(offsets.back(), 3 * width);
   bench.kernels.ropeTable(offsets.back(), width, 1e4, table.data());
   bench.kernels.rope({offsets.data(), std::int32_t(offsets.size()) - 1}, 3, width, table.data(),
                      false, x.matrix());
@@ -121,7 +127,7 @@ Bytes attend(Bench bench, const Attention &attention, const std::vector<std::int
   Tensor qkv = bench.matrix(tokens, attention.qkvWidth(), 2),
          out = bench.matrix(tokens, attention.queryWidth()),
          dOut = bench.matrix(tokens, attention.queryWidth());
-  Tensor lse = bench.weight(tokens, attention.heads);
+  Tensor lse = bench.sums(tokens, attention.heads);
   Workspace workspace = bench.workspace(attentionWorkspace(bench.type, attention, tokens));
   bench.kernels.attentionForward(attention, segments, qkv.matrix(), out.matrix(), lse.data(),
                                  workspace.poisoned());
@@ -131,23 +137,28 @@ Bytes attend(Bench bench, const Attention &attention, const std::vector<std::int
 }
 
 Bytes vectors(Bench bench, std::int64_t count) {
-  Tensor x = bench.vector(count), y = bench.vector(count);
+  Tensor x = bench.sums(1, count), y = bench.sums(1, count), rounded = bench.vector(count);
   bench.kernels.add(count, y.data(), x.data());
   bench.kernels.scale(count, 1. / 3, x.data());
-  return together(bench.kernels.sumOfSquares(count, x.data()), x);
+  bench.kernels.round(count, x.data(), rounded.data());
+  Bytes all = together(bench.kernels.sumOfSquares(count, x.data()), x);
+  const Bytes rest = rounded.bytes();
+  all.insert(all.end(), rest.begin(), rest.end());
+  return all;
 }
 
 Bytes embedding(Bench bench, std::int64_t width) {
   const std::vector<std::int32_t> ids = {2, 0, 2, 6, 2};
-  Tensor table = bench.weight(7, width), out = bench.matrix(5, width);
+  Tensor table = bench.weight(7, width), out = bench.matrix(5, width),
+         gradient = bench.sums(7, width);
   bench.kernels.embeddingForward(5, width, table.data(), ids.data(), out.matrix());
-  bench.kernels.embeddingBackward(5, width, ids.data(), out.matrix(), table.data());
-  return together({&out, &table});
+  bench.kernels.embeddingBackward(5, width, ids.data(), out.matrix(), gradient.data());
+  return together({&out, &gradient});
 }
 
 Bytes adamw(Bench bench, std::int64_t count) {
-  Tensor p = bench.vector(count), g = bench.vector(count), m = bench.vector(count, 0.1),
-         v = bench.vector(count);
+  Tensor p = bench.sums(1, count), g = bench.sums(1, count), m = bench.sums(1, count, 0.1),
+         v = bench.sums(1, count), rounded = bench.vector(count);
   v.fill([&](std::int64_t row, std::int64_t column) { return std::abs(g.get(row, column)) * 0.3; });
   bench.kernels.adamw({.learningRate = 1e-3,
                        .weightDecay = 0.01,
@@ -157,12 +168,12 @@ Bytes adamw(Bench bench, std::int64_t count) {
                        .biasCorrection1 = 0.271,
                        .biasCorrection2 = 0.003,
                        .gradientScale = 0.7},
-                      count, g.data(), p.data(), m.data(), v.data());
-  return together({&p, &m, &v});
+                      count, g.data(), p.data(), m.data(), v.data(), rounded.data());
+  return together({&p, &m, &v, &rounded});
 }
 
 Bytes initialize(Bench bench, Initializer::Kind kind, std::int64_t count) {
-  Tensor x = bench.vector(count);
+  Tensor x = bench.sums(1, count);
   bench.kernels.initialize({kind, 0, 0.02, 11, 13}, 5, count, x.data());
   return together({&x});
 }

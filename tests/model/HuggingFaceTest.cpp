@@ -30,8 +30,11 @@ ModelRun runOf(const std::string &directory, DataType type, std::uint32_t stages
   const ModelConfig config = *readHuggingFaceConfig(directory, type);
   ModelRun run(config, stages, caps, *nativeKernels(type), 7);
   for (ModelRun::Part &part : run.parts) {
-    const Status status = loadStage(directory, config, part.spec, part.weights.data());
+    void *const weights = part.weights.data(), *const moments = part.moments.data();
+    const Status status =
+        loadStage(directory, config, part.spec, parametersOf(part.spec, weights, moments));
     EXPECT_TRUE(status.ok()) << status.message();
+    roundMasters(*nativeKernels(type), part.spec, moments, weights);
   }
   return run;
 }
@@ -350,9 +353,41 @@ TEST_F(Export, MissingAndMisshapenTensorsAreNamed) {
                   "`model.layers.0.mlp.gate_proj.weight` has shape [50, 36], expected [52, 36]"),
         std::pair(longer, "has no tensor `model.layers.3.input_layernorm.weight`")}) {
     const StageSpec spec = stageSpec(other, splitLayers(other, 1)[0], kCaps);
-    std::vector<std::byte> weights(spec.weightBytes);
+    std::vector<std::byte> weights(spec.gradientBytes);
     EXPECT_THAT(loadStage(source, other, spec, weights.data()).message(), HasSubstr(message));
   }
+}
+
+TEST(Load, AnyTypeOfFileFillsTheMastersOfABFloat16Model) {
+  for (const char *name : {"plain", "grouped"}) { // of float32, of bfloat16
+    const std::string directory = kGolden + "/" + name;
+    const MicrobatchCaps caps{62, 2, 31};
+    const ModelRun narrow = runOf(directory, DataType::BFloat16, 2, caps);
+    EXPECT_EQ(narrow.parameters(), runOf(directory, DataType::Float32, 1, caps).weights()) << name;
+    for (const auto &[tensor, bytes] : narrow.weights())
+      EXPECT_EQ(bytes.size() * 2, narrow.parameters().at(tensor).size()) << name << ", " << tensor;
+  }
+}
+
+TEST_F(Export, OfABFloat16ModelIsOfBFloat16) {
+  const ModelRun narrow = runOf(kGolden + "/plain", DataType::BFloat16, 2, kCaps);
+  const ModelConfig model = *readHuggingFaceConfig(kGolden + "/plain", DataType::BFloat16);
+  std::vector<StageSpec> specs;
+  for (const ModelRun::Part &part : narrow.parts) {
+    ASSERT_TRUE(
+        exportShard(target, model, part.spec, std::uint32_t(specs.size()), 2, part.weights.data())
+            .ok());
+    specs.push_back(part.spec);
+  }
+  const Status status = exportCommit(target, model, specs, 64);
+  ASSERT_TRUE(status.ok()) << status.message();
+  const auto file = SafeTensorsFile::open(target + "/model-00001-of-00002.safetensors");
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->find("model.embed_tokens.weight")->type, "BF16");
+  std::ifstream config(target + "/config.json");
+  const std::string text((std::istreambuf_iterator<char>(config)), {});
+  EXPECT_THAT(text, HasSubstr("\"dtype\": \"bfloat16\""));
+  EXPECT_EQ(runOf(target, DataType::BFloat16, 1, kCaps).weights(), narrow.weights());
 }
 
 TEST(Load, HalfPrecisionIsWidenedExactly) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "runtime/ModelSpec/StageRegions.h"
+#include "tests/model/Values.h"
 
 namespace vime {
 
@@ -190,30 +191,35 @@ std::vector<double> ModelRun::logits(const Batch &batch) {
                                          .tiedWeights = tiedWeights()});
   const StageRegions regions = stageRegions(config, last.spec.range, caps);
   const auto *start = static_cast<const std::byte *>(slots[0].back().stash.data()) + regions.logits;
-  std::vector<double> values(batch.tokens.size() * config.vocab);
-  for (std::size_t index = 0; index < values.size(); ++index)
-    values[index] = config.type == DataType::Float64
-                        ? reinterpret_cast<const double *>(start)[index]
-                        : double(reinterpret_cast<const float *>(start)[index]);
-  return values;
+  return doubles(start, batch.tokens.size() * config.vocab, config.type);
 }
 
-ModelRun::Tensors ModelRun::unfused(GuardedRegion Part::*region) const {
+template <typename Address>
+ModelRun::Tensors ModelRun::unfused(DataType type, Address addressOf) const {
   Tensors tensors;
-  const std::uint64_t elementBytes = sizeOf(config.type);
+  const std::uint64_t elementBytes = sizeOf(type);
   for (const Part &part : parts)
     for (const TensorSpec &tensor : part.spec.tensors)
       for (const SourceTensor &source : tensor.sources) {
         const std::uint64_t columns = tensor.elements() / tensor.shape.front();
-        const auto *start = static_cast<const std::byte *>((part.*region).data()) +
+        const auto *start = static_cast<const std::byte *>(addressOf(part)) +
                             (tensor.offset + source.row * columns) * elementBytes;
         tensors[source.name].assign(start, start + source.rows * columns * elementBytes);
       }
   return tensors;
 }
 
-ModelRun::Tensors ModelRun::weights() const { return unfused(&Part::weights); }
-ModelRun::Tensors ModelRun::gradients() const { return unfused(&Part::gradients); }
+ModelRun::Tensors ModelRun::weights() const {
+  return unfused(config.type, [](const Part &part) { return part.weights.data(); });
+}
+ModelRun::Tensors ModelRun::gradients() const {
+  return unfused(kernels.sumType(), [](const Part &part) { return part.gradients.data(); });
+}
+ModelRun::Tensors ModelRun::parameters() const {
+  return unfused(kernels.sumType(), [](const Part &part) {
+    return parametersOf(part.spec, part.weights.data(), part.moments.data());
+  });
+}
 
 bool ModelRun::fencesIntact() const {
   for (const Part &part : parts)

@@ -32,7 +32,7 @@ Batch randomBatch(const std::vector<std::int32_t> &lengths, std::uint32_t vocab,
 class ModelRun {
 public:
   enum class Backward { Combined, Split };
-  /// Weights by Hugging Face name, in the bytes of the model's type.
+  /// By Hugging Face name, as bytes.
   using Tensors = std::map<std::string, std::vector<std::byte>>;
 
   ModelRun(const ModelConfig &config, std::uint32_t stages, MicrobatchCaps caps,
@@ -51,8 +51,9 @@ public:
   /// Of the last forward, [tokens, vocab], before the loss.
   std::vector<double> logits(const Batch &batch);
 
-  Tensors weights() const;
-  Tensors gradients() const;
+  Tensors weights() const;    // of the model's type, as are those below but for bfloat16
+  Tensors gradients() const;  // of its sumTypeOf
+  Tensors parameters() const; // the same: masters, or else the weights
   bool fencesIntact() const;
 
   struct Part {
@@ -79,7 +80,8 @@ private:
   void poison(std::initializer_list<GuardedRegion *> regions) const;
   /// Scales by 1 / labels, clips at 1, updates.
   void update(double labels);
-  Tensors unfused(GuardedRegion Part::*region) const;
+  /// `addressOf` a part: where its elements lie.
+  template <typename Address> Tensors unfused(DataType type, Address addressOf) const;
 
   const ModelConfig config;
   const MicrobatchCaps caps;

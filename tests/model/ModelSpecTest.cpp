@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/ModelSpec/Masters.h"
 #include "runtime/ModelSpec/ModelSpec.h"
 #include "runtime/ModelSpec/StageRegions.h"
 
@@ -174,6 +175,13 @@ TEST(ModelSpec, RecomputedLayersKeepTheirInputsAlone) {
   }
 }
 
+TEST(ModelSpec, ARecomputedLayerAloneStillHasAStash) {
+  ModelConfig config = kModel;
+  config.recomputesLayers = true;
+  // Its input and output are buffers of the plan, and a plan has no empty buffers.
+  EXPECT_EQ(stageSpec(config, splitLayers(config, 8)[3], kCaps).stashBytes, kRegionAlignment);
+}
+
 TEST(ModelSpec, EarlierStagesGetOneLayerMore) {
   ModelConfig config = kModel;
   config.layers = 7;
@@ -185,15 +193,41 @@ TEST(ModelSpec, EarlierStagesGetOneLayerMore) {
 TEST(ModelSpec, RegionsAreAlignedForAnySize) {
   ModelConfig config = kModel;
   config.hidden = 37, config.headWidth = 10, config.kvHeads = 2, config.ffn = 51, config.vocab = 43;
+  for (const DataType type : {DataType::Float32, DataType::BFloat16})
+    for (StageRange range : splitLayers(config, 4)) {
+      config.type = type;
+      const StageSpec spec =
+          stageSpec(config, range, {.tokens = 13, .segments = 2, .segmentTokens = 9});
+      for (std::uint64_t bytes :
+           {spec.weightBytes, spec.gradientBytes, mastersOffset(spec), spec.stashBytes,
+            spec.weightStashBytes, spec.forwardWorkspace, spec.backwardWorkspace,
+            spec.backwardInputWorkspace, spec.backwardWeightWorkspace})
+        EXPECT_EQ(bytes % kRegionAlignment, 0u);
+      for (const TensorSpec &tensor : spec.tensors)
+        EXPECT_EQ(tensor.offset * sizeOf(type) % kRegionAlignment, 0u) << tensor.name;
+    }
+}
+
+TEST(ModelSpec, BFloat16HalvesWhatPassesAndKeepsWhatAddsUp) {
+  ModelConfig config = kModel, narrow = kModel;
+  config.tiedHead = narrow.tiedHead = true;
+  narrow.type = DataType::BFloat16;
   for (StageRange range : splitLayers(config, 4)) {
-    const StageSpec spec =
-        stageSpec(config, range, {.tokens = 13, .segments = 2, .segmentTokens = 9});
-    for (std::uint64_t bytes :
-         {spec.weightBytes, spec.stashBytes, spec.weightStashBytes, spec.forwardWorkspace,
-          spec.backwardWorkspace, spec.backwardInputWorkspace, spec.backwardWeightWorkspace})
-      EXPECT_EQ(bytes % kRegionAlignment, 0u);
-    for (const TensorSpec &tensor : spec.tensors)
-      EXPECT_EQ(tensor.offset * 4 % kRegionAlignment, 0u) << tensor.name;
+    const StageSpec wide = stageSpec(config, range, kCaps), half = stageSpec(narrow, range, kCaps);
+    EXPECT_EQ(half.weightBytes, wide.weightBytes / 2);
+    EXPECT_EQ(half.boundaryBytesPerToken, wide.boundaryBytesPerToken / 2);
+    EXPECT_EQ(half.tiedWeightBytes, wide.tiedWeightBytes / 2);
+    EXPECT_EQ(half.gradientBytes, wide.gradientBytes);
+    EXPECT_EQ(half.tiedGradientBytes, wide.tiedGradientBytes);
+    EXPECT_EQ(half.momentBytes, wide.momentBytes + wide.gradientBytes); // the masters
+    EXPECT_EQ(mastersOffset(half), wide.momentBytes);
+    EXPECT_TRUE(hasMasters(half) && !hasMasters(wide));
+    // Of each layer two reciprocals and the log-sums stay whole, of the head one reciprocal.
+    const std::uint64_t words =
+        kCaps.tokens * ((range.end - range.first) * (2ull + config.heads) + range.head);
+    EXPECT_EQ(half.stashBytes, wide.stashBytes / 2 + 2 * words);
+    for (std::size_t tensor = 0; tensor < half.tensors.size(); ++tensor)
+      EXPECT_EQ(half.tensors[tensor].offset, wide.tensors[tensor].offset);
   }
 }
 
@@ -226,6 +260,8 @@ TEST(ModelSpec, WhatIsNoModelIsRefused) {
       {[](ModelConfig &c) { c.normEpsilon = 0; }, "norm epsilon is 0"},
       {[](ModelConfig &c) { c.type = DataType::Int32; }, "a model of type int32"},
       {[](ModelConfig &c) { c.family = ModelFamily::Sleep, c.forwardSeconds = -1; }, "-1 s"},
+      {[](ModelConfig &c) { c.type = DataType::BFloat16, c.kernels = KernelLibrary::LibTorch; },
+       "the kernels of libtorch compute in float32 and float64"},
   };
   EXPECT_TRUE(check(kModel).ok());
   for (const Case &wrong : kCases) {

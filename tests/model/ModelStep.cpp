@@ -1,14 +1,15 @@
 // model_step: CPU time of one training step in one process without a pipeline, for comparison with
 // PyTorch.
 //
-//   model_step [MICROBATCHES STEPS HIDDEN LAYERS FFN]
+//   model_step [MICROBATCHES STEPS HIDDEN LAYERS FFN [TYPE]]
 //
 // The job of the peer script decoder.py: 8 heads, 256 words, sequence 128, 4 samples per
-// microbatch, float32, norm clipped at 1, AdamW. Prints one JSON line like it.
+// microbatch, float32 or TYPE, norm clipped at 1, AdamW. Prints one JSON line like it.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <string_view>
 
 #include "kernels/Native.h"
 #include "tests/model/ModelRun.h"
@@ -30,7 +31,12 @@ int main(int count, char **arguments) {
     numbers[index - 1] = std::uint32_t(std::atoi(arguments[index]));
   const auto [microbatches, steps, hidden, layers, ffn] = numbers;
   constexpr std::uint32_t kHeads = 8, kSequence = 128, kSamples = 4;
-  const ModelConfig config{.layers = layers,
+  DataType type = DataType::Float32;
+  for (const DataType other : {DataType::Float64, DataType::BFloat16})
+    if (count > 6 && std::string_view(arguments[6]) == nameOf(other))
+      type = other;
+  const ModelConfig config{.type = type,
+                           .layers = layers,
                            .hidden = hidden,
                            .heads = kHeads,
                            .kvHeads = kHeads,
@@ -56,7 +62,7 @@ int main(int count, char **arguments) {
   const double wall = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
   for (std::uint32_t step = 0; step < steps; ++step)
     run.pairedStep(batches);
-  std::printf("{\"kernels\": \"%s\", \"step_ms\": %.1f, \"cpu_ms\": %.1f}\n", kernels->name(),
-              (now(CLOCK_MONOTONIC) - wall) / steps * 1e3,
+  std::printf("{\"kernels\": \"%s\", \"type\": \"%s\", \"step_ms\": %.1f, \"cpu_ms\": %.1f}\n",
+              kernels->name(), nameOf(type), (now(CLOCK_MONOTONIC) - wall) / steps * 1e3,
               (now(CLOCK_PROCESS_CPUTIME_ID) - cpu) / steps * 1e3);
 }

@@ -64,7 +64,7 @@ protected:
 
   struct Outcome {
     std::vector<double> losses;
-    ModelRun::Tensors gradients, weights;
+    ModelRun::Tensors gradients, weights, parameters;
     bool operator==(const Outcome &) const = default;
   };
   Outcome train(std::uint32_t stages, Backward kind, MicrobatchCaps caps = kCaps) const {
@@ -78,6 +78,7 @@ protected:
       outcome.losses.push_back(run.step(batches, kind));
     outcome.gradients = run.gradients();
     outcome.weights = run.weights();
+    outcome.parameters = run.parameters();
     EXPECT_TRUE(run.fencesIntact());
     return outcome;
   }
@@ -108,6 +109,7 @@ TEST_P(StageTest, MicrobatchesInFlightDoNotTouchEachOther) {
     paired.losses.push_back(run.pairedStep(batches));
   paired.gradients = run.gradients();
   paired.weights = run.weights();
+  paired.parameters = run.parameters();
   EXPECT_TRUE(paired == train(2, Backward::Split));
 }
 
@@ -193,10 +195,24 @@ TEST_P(StageTest, BothBuildsHaveTheSameBits) {
   for (int step = 0; step < 3; ++step)
     EXPECT_EQ(first.step(batches, Backward::Combined), second.step(batches, Backward::Split));
   EXPECT_EQ(first.weights(), second.weights());
+  EXPECT_EQ(first.parameters(), second.parameters());
+}
+
+TEST_P(StageTest, WeightsAreTheRoundedParameters) {
+  const Outcome outcome = train(2, Backward::Combined);
+  for (const auto &[name, bytes] : outcome.parameters) {
+    const std::size_t count = bytes.size() / sizeOf(kernels.sumType());
+    std::vector<std::byte> rounded(count * sizeOf(type));
+    kernels.round(std::int64_t(count), bytes.data(), rounded.data());
+    EXPECT_EQ(outcome.weights.at(name), rounded) << name;
+  }
+  // Masters have bits that weights have not.
+  EXPECT_EQ(outcome.parameters == outcome.weights, type != DataType::BFloat16);
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, StageTest,
-                         testing::Combine(testing::Values(DataType::Float32, DataType::Float64),
+                         testing::Combine(testing::Values(DataType::Float32, DataType::Float64,
+                                                          DataType::BFloat16),
                                           testing::ValuesIn(kVariants)),
                          [](const auto &info) {
                            return std::string(nameOf(std::get<0>(info.param))) + "_" +

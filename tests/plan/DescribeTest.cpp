@@ -57,6 +57,13 @@ TEST(Describe, LanesAndBuffers) {
   EXPECT_EQ(describeBuffer(plan, 1, 8), "weights of stage 1");
 }
 
+TEST(Describe, MastersLieWithTheMoments) {
+  Plan plan = smallPlan();
+  EXPECT_EQ(describeBuffer(plan, 1, 10), "moments of stage 1");
+  plan.models[0].config.type = DataType::BFloat16;
+  EXPECT_EQ(describeBuffer(plan, 1, 10), "masters and moments of stage 1");
+}
+
 TEST(Describe, ANumberForWhatCannotBeResolved) {
   Plan plan = smallPlan();
   EXPECT_EQ(describe(plan, 0, 1000), "action 1000");

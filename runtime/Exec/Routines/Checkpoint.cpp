@@ -36,8 +36,9 @@ Status snapshot(RankState &state, const Instruction &instruction) {
       .steps = header.step + 1, .updates = header.updates + (state.scalars->bad != 0 ? 0 : 1)};
   if (state.coordinator)
     state.saving.taken = state.coordinator->progress();
-  std::memcpy(to + plan::weightsInSnapshot(), instruction.operands[1], spec.weightBytes);
-  std::memcpy(to + plan::momentsInSnapshot(spec), instruction.operands[2], 2 * spec.weightBytes);
+  std::memcpy(to + plan::weightsInSnapshot(), instruction.operands[1],
+              plan::snapshotWeightBytes(spec));
+  std::memcpy(to + plan::momentsInSnapshot(spec), instruction.operands[2], spec.momentBytes);
   return Status();
 }
 

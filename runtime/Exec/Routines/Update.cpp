@@ -24,15 +24,20 @@ const plan::StepHeader &headerAt(const std::byte *address) {
 
 Status initialize(RankState &state, const Instruction &instruction) {
   const RankStage &stage = stageOf(state, instruction);
-  std::byte *weights = instruction.operands[0];
-  if (state.model->resume)
-    return state.model->resume->load(stage.config, stage.spec, {weights, instruction.operands[1]});
-  vime::initialize(*state.model->kernels, stage.spec, state.plan.run.seed, weights,
-                   instruction.operands[1]);
-  stage.stage->bringWeights(weights);
-  if (state.model->checkpoint.empty())
-    return Status();
-  return loadStage(state.model->checkpoint, stage.config, stage.spec, weights);
+  const Kernels &kernels = *state.model->kernels;
+  std::byte *const weights = instruction.operands[0], *const moments = instruction.operands[1];
+  Status loaded;
+  if (state.model->resume) {
+    loaded = state.model->resume->load(stage.config, stage.spec, {weights, moments});
+  } else {
+    vime::initialize(kernels, stage.spec, state.plan.run.seed, weights, moments);
+    stage.stage->bringWeights(weights);
+    if (!state.model->checkpoint.empty())
+      loaded = loadStage(state.model->checkpoint, stage.config, stage.spec,
+                         parametersOf(stage.spec, weights, moments));
+  }
+  roundMasters(kernels, stage.spec, moments, weights);
+  return loaded;
 }
 
 Status addTied(RankState &state, const Instruction &instruction) {
