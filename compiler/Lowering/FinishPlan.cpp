@@ -32,7 +32,8 @@ std::vector<plan::Origin> originsOf(const Job &job) {
   comesFrom("data.text", job.data.text.span, {Opcode::Load});
   comesFrom(
       "eval.text", job.evaluation.text.span,
-      {Opcode::Evaluate, Opcode::EvaluateLoss, Opcode::LoadEvaluation, Opcode::ReportEvaluation});
+      {Opcode::Evaluate, Opcode::EvaluateLoss, Opcode::LoadEvaluation, Opcode::ReportEvaluation,
+       Opcode::MeasureEvaluation});
   comesFrom("run.steps", job.run.steps.span,
             {Opcode::Decide, Opcode::Broadcast, Opcode::Gather, Opcode::Measure, Opcode::Report});
   comesFrom("run.export", job.run.exportTo.span, {Opcode::ExportShard, Opcode::ExportCommit});
@@ -57,13 +58,18 @@ void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text,
                .textHash = text.hash,
                .sequence = job.data.sequence.value,
                .samples = job.pipeline.samples.value,
+               .tokens = job.pipeline.samples.value * job.data.sequence.value,
                .microbatches = job.pipeline.microbatches.value,
+               .batch = std::uint64_t{job.pipeline.samples.value} *
+                        job.pipeline.microbatches.value * job.actor.data.value,
                .tail = *plan::enumeratorOf<plan::Tail>(job.data.tail.value)};
   if (!job.evaluation.text.value.empty())
     plan.evaluation = {.text = job.evaluation.text.value,
                        .textBytes = text.heldOutBytes,
                        .textHash = text.heldOutHash,
                        .every = job.evaluation.every.value,
+                       .batch =
+                           std::uint64_t{job.pipeline.samples.value} * evaluationMicrobatches(job),
                        .microbatches = evaluationMicrobatches(job),
                        .patience = job.evaluation.patience.value,
                        .target = job.evaluation.target.value};

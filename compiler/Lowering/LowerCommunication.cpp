@@ -294,34 +294,50 @@ private:
     });
   }
 
-  // Held-out text through the weights that the step left; without replicas. The header brings its
-  // tokens, and afterwards whether the run goes on.
+  // Held-out text through the weights that the step left, a part of it in each replica. The header
+  // brings its tokens, and afterwards whether the run goes on.
   void evaluate(ProgramWriter &programs) {
     const auto microbatches = static_cast<int>(evaluationMicrobatches(job));
     const auto clock = layClock(
         forwardOnly(order.placement, static_cast<int>(pipeline), microbatches), microbatches);
-    assert(clock && !hasReplicas); // an order of forwards alone never gets stuck
+    assert(clock); // an order of forwards alone never gets stuck
     programs.beginCase(when(Decision::Evaluate, 1));
-    programs.local(kCoordinator, Opcode::LoadEvaluation);
-    programs.collective(Opcode::Broadcast, kStepGroup, kCoordinator, Waiting::AllButRoot);
-    sendSamples(programs, kCoordinator);
-    for (const PipelineNode &node : clock->nodes) {
-      const auto stage = static_cast<std::uint32_t>(node.stage);
-      const auto microbatch = static_cast<std::uint32_t>(node.microbatch);
-      const ProgramWriter::End here = endOf(kCoordinator, stage);
-      if (node.kind == NodeKind::SendForward) {
-        programs.transfer(here, endOf(kCoordinator, stage + 1), Flow::Forward, boundary,
-                          BufferKind::Input, microbatch);
-        continue;
-      }
-      programs.local(here.rank, Opcode::Evaluate, here.chunk, microbatch);
-      if (stage == lastStage)
-        programs.local(here.rank, Opcode::EvaluateLoss, here.chunk, microbatch);
-    }
-    sendLosses(programs, kCoordinator);
+    forEachReplica([&](std::uint32_t first) {
+      programs.local(first, Opcode::LoadEvaluation);
+      programs.collective(Opcode::Broadcast, kStepGroup, first, Waiting::AllButRoot);
+      sendSamples(programs, first);
+    });
+    for (const PipelineNode &node : clock->nodes)
+      forEachReplica([&](std::uint32_t first) { appendEvaluation(programs, first, node); });
+    forEachReplica([&](std::uint32_t first) {
+      sendLosses(programs, first);
+      programs.local(first, Opcode::MeasureEvaluation);
+    });
+    gatherStats(programs);
     programs.local(kCoordinator, Opcode::ReportEvaluation);
-    programs.collective(Opcode::Broadcast, kStepGroup, kCoordinator, Waiting::AllButRoot);
+    shareHeader(programs);
     programs.endCase();
+  }
+
+  void appendEvaluation(ProgramWriter &programs, std::uint32_t first, const PipelineNode &node) {
+    const auto stage = static_cast<std::uint32_t>(node.stage);
+    const auto microbatch = static_cast<std::uint32_t>(node.microbatch);
+    const ProgramWriter::End here = endOf(first, stage);
+    if (node.kind == NodeKind::SendForward)
+      return programs.transfer(here, endOf(first, stage + 1), Flow::Forward, boundary,
+                               BufferKind::Input, microbatch);
+    programs.local(here.rank, Opcode::Evaluate, here.chunk, microbatch);
+    if (stage == lastStage)
+      programs.local(here.rank, Opcode::EvaluateLoss, here.chunk, microbatch);
+  }
+
+  // What the coordinator has changed in it, to every rank.
+  void shareHeader(ProgramWriter &programs) {
+    if (hasReplicas)
+      programs.collective(Opcode::Broadcast, kDecisionGroup, kCoordinator, Waiting::AllButRoot);
+    forEachReplica([&](std::uint32_t first) {
+      programs.collective(Opcode::Broadcast, kStepGroup, first, Waiting::AllButRoot);
+    });
   }
 
   void sendLosses(ProgramWriter &programs, std::uint32_t first) {
@@ -334,11 +350,15 @@ private:
     forEachReplica([&](std::uint32_t first) { sendLosses(programs, first); });
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
       programs.local(rank, Opcode::Measure);
+    gatherStats(programs);
+    programs.local(kCoordinator, Opcode::Report);
+  }
+
+  void gatherStats(ProgramWriter &programs) {
     forEachReplica(
         [&](std::uint32_t first) { programs.collective(Opcode::Gather, kStatsGroup, first); });
     if (hasReplicas)
       programs.collective(Opcode::Gather, kAllStatsGroup, kCoordinator);
-    programs.local(kCoordinator, Opcode::Report);
   }
 
   // All replicas have the same weights: the leading one writes them.

@@ -61,12 +61,13 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
   case Opcode::Report:
     return {Header, Scalars, AllStats};
   case Opcode::ReportEvaluation:
-    return {Header, Losses};
+    return {Header, AllStats};
   case Opcode::ExportShard:
     return {Weights, Stats};
   case Opcode::ExportCommit:
     return {ReplicaStats};
   case Opcode::Measure:
+  case Opcode::MeasureEvaluation:
     return {Header, Losses, Stats};
   case Opcode::Snapshot:
     return {Header, Weights, Moments, BufferKind::Snapshot};

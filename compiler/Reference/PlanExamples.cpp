@@ -18,6 +18,8 @@ constexpr std::array kExamples = {
     PlanExample{Rule::S1, 7, "the job says `steps: 200`, the loop over steps runs 100 times"},
     PlanExample{Rule::S1, 8, "two `export_shard` of stage 1 behind the last step"},
     PlanExample{Rule::S1, 9, "the plan exports shards, and no `export_commit` makes them visible"},
+    PlanExample{Rule::S1, 10,
+                "`report_evaluation` stands between `measure_evaluation` and `gather`"},
 
     PlanExample{Rule::S2, 1, "rank 1: forward 0 stands before the receive of its input"},
     PlanExample{Rule::S2, 2, "rank 1: backward 1 reads the stash of forward 0"},
@@ -69,6 +71,7 @@ constexpr std::array kExamples = {
     PlanExample{Rule::S4, 15, "backward 7 stands behind `all_reduce`"},
     PlanExample{Rule::S4, 16,
                 "`optimize` of stage 0 is guarded by `bad = 0`, that of stage 1 is not"},
+    PlanExample{Rule::S4, 17, "backward 0 has immediate 1 and the flag `skip_if_empty`"},
     PlanExample{Rule::S4, 20, "a table says `0B0,0REDUCE_GRAD,0B1`"},
 
     PlanExample{Rule::C1, 1, "rank 0 sends eight messages to rank 1, which receives seven"},

@@ -93,8 +93,7 @@ std::uint64_t fixedBytes(const ActionTable &table, const RankView &rank, const A
 }
 
 std::uint64_t tokenBytes(const Plan &plan, const Message &message) {
-  const std::uint64_t tokens = std::uint64_t{plan.data.sequence} * plan.data.samples;
-  return message.fixed + tokens * message.perToken;
+  return message.fixed + std::uint64_t{plan.data.tokens} * message.perToken;
 }
 
 bool isRootOf(const Plan &plan, std::uint32_t group, std::uint32_t rank) {

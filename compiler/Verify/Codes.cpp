@@ -24,6 +24,8 @@ constexpr std::array kCodes = {
         "a stage is not exported exactly once behind the last step, or though nobody asks for it"},
     VerifierCode{Rule::S1, 9,
                  "the export is not committed exactly once, or though nobody asks for it"},
+    VerifierCode{Rule::S1, 10,
+                 "what an evaluation has measured is not gathered before it is reported"},
 
     VerifierCode{Rule::S2, 1, "an action reads what nothing has written yet"},
     VerifierCode{Rule::S2, 2,
@@ -94,6 +96,8 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::S4, 16,
                  "a stage skips its optimizer where another one does not, or for another reason "
                  "than bad gradients"},
+    VerifierCode{Rule::S4, 17,
+                 "an action is skipped with an empty microbatch, though what it leaves is needed"},
     VerifierCode{Rule::S4, 20,
                  "the gradients of a stage are reduced before the last of them, or twice"},
 

@@ -38,7 +38,7 @@ private:
   void written(const RankView &rank, std::uint32_t entry) {
     const Action &action = table.action(rank, entry);
     const Lane &lane = rank.program->lanes[action.lane];
-    if (action.opcode == code(Opcode::Load))
+    if (action.opcode == code(Opcode::Load) || action.opcode == code(Opcode::LoadEvaluation))
       return; // the tokens of its replica
     if (lane.kind == LaneKind::Host) {
       if (maker != kNone && maker != rank.rank)

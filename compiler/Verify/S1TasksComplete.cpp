@@ -2,7 +2,8 @@
 // weight gradient in its place; the last stage one loss. That in each replica, which loads its
 // samples once a step. The coordinator decides and reports once a step. A step that is followed by
 // an evaluation runs one forward and, on the last stage, one loss of each of its microbatches too,
-// which is loaded and reported once; another one none. There are as many steps as the job asks for,
+// in each replica, which loads its samples and measures its losses once; these are gathered and
+// then reported once. Another step has none of it. There are as many steps as the job asks for,
 // and behind them the leading replica exports each stage once, if at all.
 //
 // A step is an iteration of a loop over steps, or all that stands outside of loops, if there are
@@ -30,8 +31,12 @@ constexpr std::string_view kNames[] = {
     "forward",         "loss",     "backward",     "backward_input",
     "backward_weight", "evaluate", "evaluate_loss"};
 
-constexpr std::array kOnce = {Opcode::Decide, Opcode::Load, Opcode::Report, // a step
-                              Opcode::LoadEvaluation, Opcode::ReportEvaluation};
+constexpr std::array kOnce = {Opcode::Decide,
+                              Opcode::Load,
+                              Opcode::Report,
+                              Opcode::LoadEvaluation,
+                              Opcode::MeasureEvaluation, // a step
+                              Opcode::ReportEvaluation};
 
 std::optional<Kind> kindOf(std::uint16_t opcode) {
   switch (static_cast<Opcode>(opcode)) {
@@ -74,6 +79,7 @@ public:
       for (std::size_t index = 0; index < kOnce.size(); ++index)
         once[index] += opcode == code(kOnce[index]);
     }
+    judgeGathered(rank, begin, end);
   }
 
   /// Whether there was a step at all.
@@ -96,9 +102,36 @@ public:
 private:
   /// In a step of this replica.
   std::uint32_t timesWanted(Opcode opcode) const {
-    if (opcode == Opcode::Load)
-      return 1;
-    return replica == 0 && !(isEvaluation(opcode) && evaluated == 0) ? 1 : 0;
+    if (isEvaluation(opcode) && evaluated == 0)
+      return 0;
+    const bool inEachReplica = opcode == Opcode::Load || opcode == Opcode::LoadEvaluation ||
+                               opcode == Opcode::MeasureEvaluation;
+    return inEachReplica || replica == 0 ? 1 : 0;
+  }
+
+  /// What was measured of an evaluation goes to the coordinator, over as many groups as lead there,
+  /// before it is reported there. On the other ranks C3 sees that they take part.
+  void judgeGathered(const RankView &rank, std::uint32_t begin, std::uint32_t end) {
+    const std::uint32_t wanted = table.replicas() > 1 ? 2 : 1;
+    std::uint32_t measured = kNone, gathers = 0;
+    for (std::uint32_t entry = begin; entry <= end; ++entry) {
+      const bool isLast = entry == end;
+      const std::uint16_t opcode = isLast ? 0 : table.action(rank, entry).opcode;
+      gathers += opcode == code(Opcode::Gather);
+      if ((isLast || opcode == code(Opcode::ReportEvaluation)) && measured != kNone &&
+          gathers < wanted)
+        return ungathered(rank, measured, isLast ? measured : entry);
+      if (opcode == code(Opcode::MeasureEvaluation))
+        measured = entry, gathers = 0;
+    }
+  }
+
+  void ungathered(const RankView &rank, std::uint32_t measured, std::uint32_t entry) {
+    const ActionPlace place = placeOf(table, rank, measured);
+    Finding &finding = verdict.error(
+        Rule::S1, 10, place, "what an evaluation has measured is not gathered before its report");
+    verdict.from(finding, place);
+    verdict.to(finding, placeOf(table, rank, entry));
   }
 
   std::uint8_t &ran(std::uint32_t stage, std::uint32_t microbatch) {

@@ -38,14 +38,15 @@ constexpr Writers kMoments{"initialize.moments", "optimize.moments"};
 constexpr Writers kGradient{"backward.input_gradient", "backward_input.input_gradient"};
 constexpr Writers kSummands{"backward.gradients", "backward_weight.gradients"};
 // Whether replicas are there to be added up, and that they are, S4 judges.
-constexpr Writers kReduced{"backward.gradients", "backward_weight.gradients",
-                           "add_tied.gradients", "all_reduce.gradients"};
+constexpr Writers kReduced{"backward.gradients", "backward_weight.gradients", "add_tied.gradients",
+                           "all_reduce.gradients"};
 constexpr Writers kSum{"backward.gradients", "backward_weight.gradients",
                        "scale_gradients.gradients"};
 constexpr Writers kReady{"backward.gradients", "backward_weight.gradients", "add_tied.gradients"};
 constexpr Writers kTied{"backward.tied_gradients", "backward_weight.tied_gradients"};
 constexpr Writers kScaled{"scale_gradients.gradients"}, kForwardStash{"forward.stash"};
-constexpr Writers kStats{"measure.stats", "export_shard.stats", "gather.destination"},
+constexpr Writers kStats{"measure.stats", "measure_evaluation.stats", "export_shard.stats",
+                         "gather.destination"},
     kAllStats{"gather.destination"};
 
 constexpr Row kRows[] = {
@@ -130,7 +131,9 @@ constexpr Row kRows[] = {
     {"evaluate_loss", "stash", {"evaluate.stash"}, Same, SameMicrobatch},
     {"load_evaluation", "header", kHeader},
     {"report_evaluation", "header", kHeldOut},
-    {"report_evaluation", "losses", {"evaluate_loss.losses"}, Any, EachSlot},
+    {"measure_evaluation", "header", kHeldOut},
+    {"measure_evaluation", "losses", {"evaluate_loss.losses"}, Any, EachSlot},
+    {"report_evaluation", "all_stats", kAllStats},
 
     {"snapshot", "header", kHeader},
     {"snapshot", "weights", {"optimize.weights"}, Same},

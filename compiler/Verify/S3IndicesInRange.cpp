@@ -98,14 +98,12 @@ private:
     std::size_t count = 0;
     for (const Model &model : plan.models)
       count += model.stages.size();
-    const std::uint64_t tokens = std::uint64_t{plan.data.sequence} * plan.data.samples;
     return require(count >= 1 && count <= kMaxStages, 4, "the plan has {} stages, not 1 to {}",
                    count, kMaxStages) &&
            require(plan.data.microbatches >= 1 && plan.data.microbatches <= kMaxMicrobatches, 4,
                    "a step has {} microbatches, not 1 to {}", plan.data.microbatches,
                    kMaxMicrobatches) &&
-           require(tokens >= 1 && tokens <= std::numeric_limits<std::uint32_t>::max(), 4,
-                   "a microbatch has up to {} tokens", tokens);
+           require(plan.data.tokens >= 1, 4, "a microbatch has up to {} tokens", plan.data.tokens);
   }
 
   bool groups() {

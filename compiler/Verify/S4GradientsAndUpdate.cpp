@@ -57,6 +57,9 @@ public:
 
 private:
   void judge(std::uint32_t entry, const Action &action) {
+    if ((action.flags & kSkipIfEmpty) != 0 && isNeededWhenEmpty(action))
+      fault(17, entry, kNone,
+            "is skipped where a microbatch is empty, though what it leaves is read all the same");
     switch (static_cast<Opcode>(action.opcode)) {
     case Opcode::Backward:
     case Opcode::BackwardWeight:
@@ -89,6 +92,18 @@ private:
     default:
       return;
     }
+  }
+
+  /// The first weight gradient of a step clears those of the last one, and what belongs to no
+  /// microbatch is not empty. Transfers and calls are C1's and C3's to judge.
+  static bool isNeededWhenEmpty(const Action &action) {
+    const Signature &signature = *signatureOf(action.opcode);
+    if (signature.family == Family::Transfer || signature.family == Family::Collective)
+      return false;
+    const bool isGradient =
+        action.opcode == code(Opcode::Backward) || action.opcode == code(Opcode::BackwardWeight);
+    return !signature.perMicrobatch ||
+           (isGradient && (action.immediate & kOverwriteGradients) != 0);
   }
 
   void weightGradient(std::uint32_t entry, const Action &action) {

@@ -50,7 +50,10 @@ void columns(Of<plan::DataSettings> auto &data, auto &visit) {
   visit("text_hash", data.textHash);
   visit("sequence", data.sequence);
   visit("samples", data.samples);
+  visit("tokens", data.tokens);
   visit("microbatches", data.microbatches);
+  visit("batch", data.batch);
+  visit("split", data.split);
   visit("tail", data.tail);
 }
 
@@ -59,6 +62,7 @@ void columns(Of<plan::EvaluationSettings> auto &held, auto &visit) {
   visit("text_bytes", held.textBytes);
   visit("text_hash", held.textHash);
   visit("every", held.every);
+  visit("batch", held.batch);
   visit("microbatches", held.microbatches);
   visit("patience", held.patience);
   visit("target", held.target);

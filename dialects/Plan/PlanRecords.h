@@ -206,7 +206,10 @@ template <typename Fields> void visitFields(Fields &fields, plan::DataSettings &
   fields.named("hash_high", data.textHash[1]);
   fields.named("sequence", data.sequence);
   fields.named("samples", data.samples);
+  fields.named("tokens", data.tokens);
   fields.named("microbatches", data.microbatches);
+  fields.named("batch", data.batch);
+  fields.optional("split", data.split, plan::Split::Window);
   fields.optional("tail", data.tail, plan::Tail::Join);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::EvaluationSettings &evaluation) {
@@ -215,6 +218,7 @@ template <typename Fields> void visitFields(Fields &fields, plan::EvaluationSett
   fields.named("hash_low", evaluation.textHash[0]);
   fields.named("hash_high", evaluation.textHash[1]);
   fields.named("every", evaluation.every);
+  fields.named("batch", evaluation.batch);
   fields.named("microbatches", evaluation.microbatches);
   fields.optional("patience", evaluation.patience, 0u);
   fields.optional("target", evaluation.target, 0.0);

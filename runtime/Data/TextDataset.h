@@ -1,25 +1,28 @@
 // TextDataset: training samples from a text file of any size; a token is a byte.
 //
-//   BatchShape shape{.sequence = 128, .samples = 4, .microbatches = 8, .tail = plan::Tail::Join};
-//   auto text = TextDataset::open("corpus.txt", shape, /*seed=*/7);
-//   text->fill(step, microbatch, tokens, labels, segments);
+//   auto text = TextDataset::open("corpus.txt", batchShapeOf(plan.data), /*seed=*/7);
+//   text->begin(step);
+//   text->fill(microbatch, tokens, labels, segments);
 //
-// The text is cut into windows of sequence + 1 bytes that do not overlap (what is left at the end
-// is dropped); a sample is a window, its labels are its bytes one place further on. Each epoch goes
-// through all windows in a shuffled order of its own, made from the seed. The number of the sample
-// decides all, so batches do not depend on who asks for them or in which order. Where the windows
-// of an epoch fill no whole number of steps, the last step runs on into the next epoch (Join), has
-// fewer samples, so that every window is learnt from once an epoch (Short), or is left out (Drop).
-// The file is mapped, never read into memory.
+// What a sample is says TextSamples. Each epoch goes through all samples in a shuffled order of its
+// own, made from the seed; a step takes so many of them, and packs them into microbatches
+// (Packing). The number of the step decides all, so batches do not depend on who asks for them or
+// in which order. Where the samples of an epoch fill no whole number of steps, the last step runs
+// on into the next epoch (Join), has fewer samples, so that every sample is learnt from once an
+// epoch (Short), or is left out (Drop).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "runtime/Base/FileHash.h"
 #include "runtime/Base/Status.h"
+#include "runtime/Data/Packing.h"
+#include "runtime/Data/TextFile.h"
+#include "runtime/Data/TextSamples.h"
 #include "runtime/Plan/Plan.h"
 
 namespace vime {
@@ -28,12 +31,18 @@ namespace vime {
 inline constexpr std::uint32_t kByteVocabulary = 256;
 
 struct BatchShape {
-  std::uint32_t sequence = 0;     // tokens of a sample
-  std::uint32_t samples = 0;      // of a microbatch
-  std::uint32_t microbatches = 0; // of a step
+  std::uint32_t sequence = 0; // tokens of a sample, at most
+  Packing::Room room;         // of a microbatch
+  std::uint64_t batch = 0;    // samples of a whole step
+  plan::Split split = plan::Split::Window;
   plan::Tail tail = plan::Tail::Join;
   bool shuffled = true;
 };
+
+/// Of all replicas together.
+BatchShape batchShapeOf(const plan::DataSettings &data);
+/// Of an evaluation: the first samples, in their order.
+BatchShape batchShapeOf(const plan::DataSettings &data, const plan::EvaluationSettings &held);
 
 class TextDataset {
 public:
@@ -43,33 +52,41 @@ public:
   static StatusOr<TextDataset> open(const std::string &path, BatchShape shape, std::uint64_t seed,
                                     const FileFingerprint &expected);
 
-  /// Of a step; and the tokens of one of them, 0 behind the last.
-  std::uint32_t microbatchesOf(std::uint64_t step) const;
-  std::uint32_t tokensOf(std::uint64_t step, std::uint32_t microbatch) const;
-  std::uint64_t samplesOf(std::uint64_t step) const { return batchOf(step).count; }
+  /// Samples of an epoch.
+  std::uint64_t count() const { return samples.count(); }
+  const TextSamples &cut() const { return samples; }
 
-  /// Writes the tokens and labels of the microbatch, and samples + 1 offsets; samples that it does
-  /// not have are empty. File: the text changed under our hands.
-  Status fill(std::uint64_t step, std::uint32_t microbatch, std::int32_t *tokens,
-              std::int32_t *labels, std::int32_t *segments) const;
+  /// What is asked from here on is of this step.
+  void begin(std::uint64_t step);
 
-  /// Windows of an epoch.
-  std::uint64_t windows() const { return windowCount; }
+  std::uint64_t samplesOfStep() const { return lengths.size(); }
+  std::uint64_t tokensOfStep() const { return tokens; }
+  std::uint32_t microbatches() const { return packing.microbatches(); }
+  /// 0 behind the last one.
+  std::uint32_t tokensOf(std::uint32_t microbatch) const;
+  /// Writes the tokens and labels of the microbatch, and room.samples + 1 offsets; samples that it
+  /// does not have are empty. File: the text changed under our hands.
+  Status fill(std::uint32_t microbatch, std::int32_t *tokens, std::int32_t *labels,
+              std::int32_t *segments) const;
 
 private:
-  class Mapping;
-  /// The samples of a step, counted through all epochs.
+  /// Samples counted through all epochs.
   struct Batch {
     std::uint64_t first = 0, count = 0;
   };
   Batch batchOf(std::uint64_t step) const;
-  std::uint32_t samplesOf(const Batch &batch, std::uint32_t microbatch) const;
-  TextDataset(std::shared_ptr<const Mapping> mapping, BatchShape shape, std::uint64_t seed);
+  void choose(const Batch &batch);
+  TextDataset(std::shared_ptr<const TextFile> file, BatchShape shape, std::uint64_t seed);
 
-  std::shared_ptr<const Mapping> mapping;
+  std::shared_ptr<const TextFile> file;
   BatchShape shape;
   std::uint64_t seed;
-  std::uint64_t windowCount;
+  TextSamples samples;
+  // Of the step under way.
+  std::uint64_t step = ~std::uint64_t{0}, tokens = 0;
+  std::vector<std::uint64_t> chosen; // samples of the text, in the order of the step
+  std::vector<std::uint32_t> lengths;
+  Packing packing;
 };
 
 } // namespace vime

@@ -59,8 +59,12 @@ Status checkRun(const plan::Plan &plan, const RunOptions &options) {
     if (StatusOr<RankModel> model = makeRankModel(plan, rank, options.base, options.isa);
         !model.ok())
       return model.status();
-  const StatusOr<TextDataset> text = openText(plan, options.base);
-  return text.ok() ? Status() : text.status();
+  if (const StatusOr<TextDataset> text = openText(plan, options.base); !text.ok())
+    return text.status();
+  if (plan.evaluation.text.empty())
+    return Status();
+  const StatusOr<TextDataset> heldOut = openHeldOut(plan, options.base);
+  return heldOut.ok() ? Status() : heldOut.status();
 }
 
 } // namespace vime

@@ -4,6 +4,7 @@
 
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Model/HuggingFace.h"
+#include "runtime/Plan/Caps.h"
 
 namespace vime {
 

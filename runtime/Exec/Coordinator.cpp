@@ -49,10 +49,8 @@ Status withHelp(const Status &status) {
 
 } // namespace
 
-Coordinator::Coordinator(const plan::Plan &plan, std::optional<TextDataset> heldOut,
-                         RunObserver &observer)
-    : settings(plan.evaluation), evaluation(std::move(heldOut)),
-      watcher(std::make_unique<OneAtATime>(observer)) {}
+Coordinator::Coordinator(const plan::Plan &plan, RunObserver &observer)
+    : settings(plan.evaluation), watcher(std::make_unique<OneAtATime>(observer)) {}
 
 bool Coordinator::goesOnAfter(double loss) {
   const bool better = // what is not a number is no better
@@ -67,27 +65,21 @@ bool Coordinator::goesOnAfter(double loss) {
 
 StatusOr<TextDataset> openText(const plan::Plan &plan, const std::string &base) {
   const plan::DataSettings &data = plan.data;
-  StatusOr<TextDataset> text = TextDataset::open(
-      pathFrom(base, data.text),
-      {data.sequence, data.samples, data.microbatches * plan.mesh.data, data.tail}, plan.run.seed,
-      {data.textBytes, data.textHash});
+  StatusOr<TextDataset> text = TextDataset::open(pathFrom(base, data.text), batchShapeOf(data),
+                                                 plan.run.seed, {data.textBytes, data.textHash});
   if (!text.ok())
     return withHelp(text.status());
   return text;
 }
 
-StatusOr<std::optional<TextDataset>> openHeldOut(const plan::Plan &plan, const std::string &base) {
+StatusOr<TextDataset> openHeldOut(const plan::Plan &plan, const std::string &base) {
   const plan::EvaluationSettings &held = plan.evaluation;
-  if (held.text.empty())
-    return std::optional<TextDataset>();
   StatusOr<TextDataset> text =
-      TextDataset::open(pathFrom(base, held.text),
-                        {plan.data.sequence, plan.data.samples, held.microbatches, plan::Tail::Join,
-                         /*shuffled=*/false},
-                        plan.run.seed, {held.textBytes, held.textHash});
+      TextDataset::open(pathFrom(base, held.text), batchShapeOf(plan.data, held), plan.run.seed,
+                        {held.textBytes, held.textHash});
   if (!text.ok())
     return withHelp(text.status());
-  return std::optional(std::move(*text));
+  return text;
 }
 
 } // namespace vime

@@ -1,11 +1,9 @@
 // Coordinator: what rank 0 has besides its program: how far the run is, and an observer. And the
-// texts of the job: the first rank of each replica reads what it learns from, rank 0 what is held
-// out.
+// texts of the job, which the first rank of each replica reads.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "runtime/Base/Status.h"
@@ -19,12 +17,12 @@ namespace vime {
 /// Opens the text and compares it with what the plan was made for; a step of it is that of all
 /// replicas. A missing one is a File error that says how to name its folder.
 StatusOr<TextDataset> openText(const plan::Plan &plan, const std::string &base);
-/// Likewise; nothing if the plan evaluates nothing.
-StatusOr<std::optional<TextDataset>> openHeldOut(const plan::Plan &plan, const std::string &base);
+/// Likewise what is held out, of a plan that evaluates.
+StatusOr<TextDataset> openHeldOut(const plan::Plan &plan, const std::string &base);
 
 class Coordinator {
 public:
-  Coordinator(const plan::Plan &plan, std::optional<TextDataset> heldOut, RunObserver &observer);
+  Coordinator(const plan::Plan &plan, RunObserver &observer);
 
   /// Before the first step: the run goes on from there.
   void resume(const RunProgress &from) {
@@ -46,14 +44,11 @@ public:
   /// to its lane.
   const RunProgress &progress() const { return now; }
 
-  /// Where the plan evaluates.
-  const TextDataset &heldOut() const { return *evaluation; }
   /// Host and io lanes may both have something to tell.
   RunObserver &observer() { return *watcher; }
 
 private:
   const plan::EvaluationSettings &settings;
-  std::optional<TextDataset> evaluation;
   std::unique_ptr<RunObserver> watcher;
   RunProgress now;
   std::uint64_t updated = 0; // apart: `report` may still count while a snapshot is taken

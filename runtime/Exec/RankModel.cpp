@@ -8,6 +8,7 @@
 #include "kernels/Native.h"
 #include "runtime/Base/FileHash.h"
 #include "runtime/Model/LibTorchPlugin.h"
+#include "runtime/Plan/Caps.h"
 #include "runtime/Plan/Describe.h"
 
 namespace vime {
@@ -89,12 +90,6 @@ StatusOr<std::unique_ptr<Stage>> makeModuleStage(const plan::Model &model, const
 }
 
 } // namespace
-
-MicrobatchCaps capsOf(const plan::DataSettings &data) {
-  return {.tokens = data.sequence * data.samples,
-          .segments = data.samples,
-          .segmentTokens = data.sequence};
-}
 
 std::string pathFrom(const std::string &base, const std::string &path) {
   return path.empty() ? path : (std::filesystem::path(base) / path).lexically_normal().string();

@@ -38,8 +38,6 @@ struct RankModel {
   std::string exportTo;             // directory to write at the end; empty: none
 };
 
-MicrobatchCaps capsOf(const plan::DataSettings &data);
-
 /// `base`: folder that the job's relative paths refer to. `Unacceptable` when this machine has not
 /// the kernels that the plan is for, or none of `isa`, or another module than the plan was made
 /// for.

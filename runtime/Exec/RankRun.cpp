@@ -20,10 +20,10 @@ std::vector<MessageSize> messagesOf(const plan::Plan &plan, const plan::Program 
   return messages;
 }
 
-bool loads(const plan::Program &program) {
+bool runs(const plan::Program &program, plan::Opcode opcode) {
   return std::any_of(
       program.actions.begin(), program.actions.end(),
-      [](const plan::Action &action) { return action.opcode == plan::code(plan::Opcode::Load); });
+      [opcode](const plan::Action &action) { return action.opcode == plan::code(opcode); });
 }
 
 } // namespace
@@ -66,18 +66,21 @@ Status RankRun::openFiles() {
       (program.loops.empty() || !isLoopOverSteps(job.plan, program, program.loops.front())))
     return Status(StatusCode::Unacceptable,
                   "this plan cannot go on from a checkpoint: its steps are not one loop");
-  if (loads(program)) {
+  if (runs(program, plan::Opcode::Load)) {
     StatusOr<TextDataset> opened = openText(job.plan, job.base);
     if (!opened.ok())
       return opened.status();
     text = std::move(*opened);
   }
+  if (runs(program, plan::Opcode::LoadEvaluation)) {
+    StatusOr<TextDataset> opened = openHeldOut(job.plan, job.base);
+    if (!opened.ok())
+      return opened.status();
+    heldOut = std::move(*opened);
+  }
   if (job.rank != 0)
     return Status();
-  StatusOr<std::optional<TextDataset>> heldOut = openHeldOut(job.plan, job.base);
-  if (!heldOut.ok())
-    return heldOut.status();
-  coordinator = std::make_unique<Coordinator>(job.plan, std::move(*heldOut), job.observer);
+  coordinator = std::make_unique<Coordinator>(job.plan, job.observer);
   if (model.resume)
     coordinator->resume(model.resume->manifest().progress);
   if (model.checkpointTo.empty())
@@ -122,6 +125,7 @@ Status RankRun::execute(Transport &transport, Sleeper &sleeper) {
   state.model = &model;
   state.coordinator = coordinator.get();
   state.text = text ? &*text : nullptr;
+  state.heldOut = heldOut ? &*heldOut : nullptr;
   state.header =
       reinterpret_cast<const plan::StepHeader *>(bufferOf(layout, plan::BufferKind::Header));
   state.scalars =

@@ -65,7 +65,7 @@ private:
   std::array<Arena, 2> arenas;
   RankModel model;
   std::unique_ptr<Coordinator> coordinator; // on rank 0
-  std::optional<TextDataset> text;          // where samples are loaded
+  std::optional<TextDataset> text, heldOut; // where samples are loaded
   CheckpointClaim claim;                    // on rank 0
   ResolvedProgram program;
   std::unique_ptr<Agreement> agreement;

@@ -49,7 +49,8 @@ struct RankState {
   Transport *transport = nullptr;
   RankModel *model = nullptr;         // stages and kernels
   Coordinator *coordinator = nullptr; // on rank 0
-  const TextDataset *text = nullptr;  // where samples are loaded
+  TextDataset *text = nullptr;        // where samples are loaded
+  TextDataset *heldOut = nullptr;     // likewise, of an evaluation
   const plan::StepHeader *header =
       nullptr; // the buffer that `decide` or the broadcast fills; null if the plan has none
   const plan::StepScalars *scalars = nullptr; // the buffer that `clip` fills

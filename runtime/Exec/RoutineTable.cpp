@@ -13,11 +13,16 @@ struct Entry {
 };
 
 constexpr Entry kPlain[] = {
-    {Opcode::Send, routines::send},           {Opcode::Receive, routines::receive},
-    {Opcode::Broadcast, routines::broadcast}, {Opcode::Gather, routines::gather},
-    {Opcode::AllGather, routines::allGather}, {Opcode::AllReduce, routines::allReduce},
-    {Opcode::Copy, routines::copy},           {Opcode::Join, routines::join},
+    {Opcode::Send, routines::send},
+    {Opcode::Receive, routines::receive},
+    {Opcode::Broadcast, routines::broadcast},
+    {Opcode::Gather, routines::gather},
+    {Opcode::AllGather, routines::allGather},
+    {Opcode::AllReduce, routines::allReduce},
+    {Opcode::Copy, routines::copy},
+    {Opcode::Join, routines::join},
     {Opcode::Measure, routines::measure},
+    {Opcode::MeasureEvaluation, routines::measureEvaluation},
 };
 
 constexpr Entry kTraining[] = {

@@ -57,7 +57,7 @@ Status checkGroup(const Plan &plan, std::size_t index) {
 bool isTooLarge(const ModelConfig &config, const DataSettings &data) {
   const double width = double(config.hidden) + config.ffn +
                        (double(config.heads) + 2.0 * config.kvHeads) * (config.headWidth + 1.0);
-  const double tokens = double(data.sequence) * data.samples;
+  const double tokens = data.tokens;
   const double activations = tokens * (config.layers * width * 8 + config.vocab * 2.0);
   const double weights =
       config.layers * (width * 4 * config.hidden + double(config.layerElements)) +
@@ -102,13 +102,22 @@ Status checkModel(const Plan &plan, std::size_t index) {
   return Status();
 }
 
+/// Whether there is room for so many samples at all.
+bool holds(const DataSettings &data, std::uint64_t batch, std::uint32_t microbatches,
+           std::uint32_t replicas) {
+  return batch >= 1 && batch <= std::uint64_t(microbatches) * replicas * data.samples;
+}
+
 Status checkData(const DataSettings &data, std::uint32_t replicas) {
   if (!isCleanText(data.text))
     return unacceptable("the text file has no legible name");
-  if (data.sequence < 1 || data.samples < 1 ||
-      std::uint64_t(data.sequence) * data.samples > kMostTokens)
-    return unacceptable(
-        fmt::format("a microbatch of {} samples of {} tokens", data.samples, data.sequence));
+  if (data.sequence < 1 || data.samples < 1 || data.tokens < data.sequence ||
+      data.samples > data.tokens || data.tokens > std::uint64_t(data.sequence) * data.samples ||
+      data.tokens > kMostTokens)
+    return unacceptable(fmt::format("a microbatch of {} tokens, {} samples of up to {}",
+                                    data.tokens, data.samples, data.sequence));
+  if (!isEnumerator(data.split))
+    return unacceptable("what of the text is a sample is unknown");
   if (!isEnumerator(data.tail))
     return unacceptable("what becomes of the end of an epoch is unknown");
   if (data.microbatches < 1 || data.microbatches > kMostMicrobatches)
@@ -116,10 +125,14 @@ Status checkData(const DataSettings &data, std::uint32_t replicas) {
   if (const std::uint64_t ofAll = std::uint64_t(data.microbatches) * replicas;
       ofAll > std::numeric_limits<std::uint32_t>::max())
     return unacceptable(fmt::format("a step of {} microbatches of all replicas", ofAll));
+  if (!holds(data, data.batch, data.microbatches, replicas))
+    return unacceptable(fmt::format("a step of {} samples in {} microbatches of {} in each replica",
+                                    data.batch, data.microbatches, data.samples));
   return Status();
 }
 
-Status checkEvaluation(const EvaluationSettings &evaluation) {
+Status checkEvaluation(const Plan &plan) {
+  const EvaluationSettings &evaluation = plan.evaluation;
   if (evaluation == EvaluationSettings())
     return Status();
   if (evaluation.text.empty() || !isCleanText(evaluation.text))
@@ -129,6 +142,10 @@ Status checkEvaluation(const EvaluationSettings &evaluation) {
       !std::isfinite(evaluation.target))
     return unacceptable(fmt::format("an evaluation of {} microbatches every {} steps",
                                     evaluation.microbatches, evaluation.every));
+  if (!holds(plan.data, evaluation.batch, evaluation.microbatches, plan.mesh.data))
+    return unacceptable(fmt::format("an evaluation of {} samples in {} microbatches of {} in each "
+                                    "replica",
+                                    evaluation.batch, evaluation.microbatches, plan.data.samples));
   return Status();
 }
 
@@ -203,9 +220,9 @@ Status checkSettings(const Plan &plan) {
   const Predictions &p = plan.predictions;
   if (!isAmount(p.stepUnits) || !(p.bubble >= 0 && p.bubble <= 1))
     return unacceptable("a prediction is out of range");
-  if (Status status = checkEvaluation(plan.evaluation); !status.ok())
+  if (Status status = checkData(plan.data, plan.mesh.data); !status.ok())
     return status;
-  return checkData(plan.data, plan.mesh.data);
+  return checkEvaluation(plan);
 }
 
 /// Every rank that stands for others has one of the `count` programs (layouts), every one of them

@@ -53,7 +53,7 @@ bool runs(const Program &program, Opcode opcode) {
 
 /// Their routines use what only rank 0 has.
 bool isForCoordinator(Opcode opcode) {
-  return opcode == Opcode::Decide || opcode == Opcode::Report || opcode == Opcode::LoadEvaluation ||
+  return opcode == Opcode::Decide || opcode == Opcode::Report ||
          opcode == Opcode::ReportEvaluation || opcode == Opcode::ExportCommit ||
          opcode == Opcode::CheckpointCommit;
 }

@@ -48,6 +48,14 @@ bool mayRun(const Plan &plan, const Case &one, std::uint32_t microbatches) {
   return condition.decision != Decision::Microbatches || holds(condition, microbatches);
 }
 
+std::uint32_t filledUp(const Plan &plan, std::uint32_t microbatches) {
+  const auto values = valuesOf(plan, Decision::Microbatches);
+  if (values.empty())
+    return microbatches <= plan.data.microbatches ? plan.data.microbatches : 0;
+  const auto found = std::lower_bound(values.begin(), values.end(), microbatches);
+  return found == values.end() ? 0 : *found;
+}
+
 std::uint32_t mostMicrobatchesOf(const Plan &plan) {
   return std::max(plan.data.microbatches, plan.evaluation.microbatches);
 }

@@ -26,6 +26,10 @@ std::uint32_t decided(const StepHeader &header, Decision decision);
 /// Whether the case can run in a step of so many microbatches.
 bool mayRun(const Plan &plan, const Case &one, std::uint32_t microbatches);
 
+/// The smallest number of microbatches that a step may be decided to have and that holds so many;
+/// the step is filled up with empty ones. 0 if there is none.
+std::uint32_t filledUp(const Plan &plan, std::uint32_t microbatches);
+
 /// Of any pass: slots of the buffers that hold something of each microbatch.
 std::uint32_t mostMicrobatchesOf(const Plan &plan);
 

@@ -104,12 +104,16 @@ bool decodeSettings(const file::Common &table, Plan &plan) {
   plan.data.textHash = decode(*data.text_hash());
   plan.data.sequence = data.sequence();
   plan.data.samples = data.samples();
+  plan.data.tokens = data.tokens();
   plan.data.microbatches = data.microbatches();
+  plan.data.batch = data.batch();
+  plan.data.split = enumOf<Split>(data.split());
   plan.data.tail = enumOf<Tail>(data.tail());
   const file::Evaluation &evaluation = *table.evaluation();
   plan.evaluation.textBytes = evaluation.text_bytes();
   plan.evaluation.textHash = decode(*evaluation.text_hash());
   plan.evaluation.every = evaluation.every();
+  plan.evaluation.batch = evaluation.batch();
   plan.evaluation.microbatches = evaluation.microbatches();
   plan.evaluation.patience = evaluation.patience();
   plan.evaluation.target = evaluation.target();

@@ -63,19 +63,21 @@ Offset<file::Model> encode(FlatBufferBuilder &builder, const Model &model) {
 }
 
 Offset<file::Data> encode(FlatBufferBuilder &builder, const DataSettings &data) {
-  const auto &[text, textBytes, textHash, sequence, samples, microbatches, tail] = data;
+  const auto &[text, textBytes, textHash, sequence, samples, tokens, microbatches, batch, split,
+               tail] = data;
   const auto path = builder.CreateString(text);
   const file::Hash hash = encode(textHash);
-  return file::CreateData(builder, path, textBytes, &hash, sequence, samples, microbatches,
-                          raw(tail));
+  return file::CreateData(builder, path, textBytes, &hash, sequence, samples, tokens, microbatches,
+                          batch, raw(split), raw(tail));
 }
 
 Offset<file::Evaluation> encode(FlatBufferBuilder &builder, const EvaluationSettings &evaluation) {
-  const auto &[text, textBytes, textHash, every, microbatches, patience, target] = evaluation;
+  const auto &[text, textBytes, textHash, every, batch, microbatches, patience, target] =
+      evaluation;
   const auto path = builder.CreateString(text);
   const file::Hash hash = encode(textHash);
-  return file::CreateEvaluation(builder, path, textBytes, &hash, every, microbatches, patience,
-                                target);
+  return file::CreateEvaluation(builder, path, textBytes, &hash, every, batch, microbatches,
+                                patience, target);
 }
 
 Offset<file::Optimizer> encode(FlatBufferBuilder &builder, const OptimizerSettings &optimizer) {

@@ -25,6 +25,7 @@ constexpr std::string_view kKernelLibraries[] = {"native", "libtorch"};
 
 constexpr std::string_view kDecisions[] = {"microbatches", "evaluate", "save", "stop", "bad"};
 constexpr std::string_view kComparisons[] = {"equal", "not_equal", "less", "at_least"};
+constexpr std::string_view kSplits[] = {"window", "line", "paragraph"};
 constexpr std::string_view kTails[] = {"join", "short", "drop"};
 constexpr std::string_view kGradientOrders[] = {"ascending", "scheduled"};
 constexpr std::string_view kDecays[] = {"constant", "linear", "cosine"};
@@ -40,6 +41,7 @@ static_assert(std::size(kLaneKinds) == static_cast<std::size_t>(LaneKind::Group)
 static_assert(std::size(kDataTypes) == static_cast<std::size_t>(DataType::Byte) + 1);
 static_assert(std::size(kDecisions) == static_cast<std::size_t>(Decision::Bad) + 1);
 static_assert(std::size(kComparisons) == static_cast<std::size_t>(Comparison::AtLeast) + 1);
+static_assert(std::size(kSplits) == static_cast<std::size_t>(Split::Paragraph) + 1);
 static_assert(std::size(kTails) == static_cast<std::size_t>(Tail::Drop) + 1);
 static_assert(std::size(kGradientOrders) == static_cast<std::size_t>(GradientOrder::Scheduled) + 1);
 static_assert(std::size(kDecays) == static_cast<std::size_t>(Decay::Cosine) + 1);
@@ -59,6 +61,7 @@ template <> Names namesOf<ModelFamily>() { return kFamilies; }
 template <> Names namesOf<KernelLibrary>() { return kKernelLibraries; }
 template <> Names namesOf<Decision>() { return kDecisions; }
 template <> Names namesOf<Comparison>() { return kComparisons; }
+template <> Names namesOf<Split>() { return kSplits; }
 template <> Names namesOf<Tail>() { return kTails; }
 template <> Names namesOf<GradientOrder>() { return kGradientOrders; }
 template <> Names namesOf<Decay>() { return kDecays; }

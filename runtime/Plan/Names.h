@@ -29,6 +29,7 @@ template <> std::span<const std::string_view> namesOf<ModelFamily>();
 template <> std::span<const std::string_view> namesOf<KernelLibrary>(); // native libtorch
 template <> std::span<const std::string_view> namesOf<Decision>();      // microbatches evaluate …
 template <> std::span<const std::string_view> namesOf<Comparison>();    // equal not_equal …
+template <> std::span<const std::string_view> namesOf<Split>();         // window line paragraph
 template <> std::span<const std::string_view> namesOf<Tail>();          // join short drop
 template <> std::span<const std::string_view> namesOf<Decay>();         // constant linear cosine
 template <> std::span<const std::string_view> namesOf<GradientOrder>(); // ascending scheduled

@@ -70,7 +70,7 @@ constexpr OperandSignature kReport[] = {
 // The header's tokens become those of the evaluation; its other fields stay those of the step.
 constexpr OperandSignature kLoadEvaluation[] = {
     {"header", RW, false}, {"tokens", W, false}, {"labels", W, false}, {"segments", W, false}};
-constexpr OperandSignature kReportEvaluation[] = {{"header", RW, false}, {"losses", R, false}};
+constexpr OperandSignature kReportEvaluation[] = {{"header", RW, false}, {"all_stats", R, false}};
 constexpr OperandSignature kExportShard[] = {{"weights", R, false}, {"stats", RW, false}};
 constexpr OperandSignature kExportCommit[] = {{"replica_stats", R, false}};
 constexpr OperandSignature kCheckpointShard[] = {{"snapshot", R, false}, {"stats", RW, false}};
@@ -79,6 +79,8 @@ constexpr OperandSignature kCheckpointCommit[] = {{"replica_stats", R, false}};
 // `checkpoint_shard` wrote there: the next gather carries it.
 constexpr OperandSignature kMeasure[] = {
     {"header", R, false}, {"losses", R, true}, {"stats", RW, false}};
+constexpr OperandSignature kMeasureEvaluation[] = {
+    {"header", R, false}, {"losses", R, false}, {"stats", RW, false}};
 
 using enum Family;
 constexpr std::array kTable = {
@@ -127,6 +129,8 @@ constexpr std::array kTable = {
               kCheckpointCommit},
     Signature{Opcode::Join, "join", Control, LaneKind::Compute, false, false, {}},
     Signature{Opcode::Measure, "measure", Control, LaneKind::Compute, false, false, kMeasure},
+    Signature{Opcode::MeasureEvaluation, "measure_evaluation", Control, LaneKind::Compute, false,
+              false, kMeasureEvaluation},
 };
 
 } // namespace

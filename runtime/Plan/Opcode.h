@@ -44,13 +44,14 @@ enum class Opcode : std::uint16_t {
   Report,           // the coordinator shows loss, speed and bubble
   ExportShard,      // a rank writes the tensors of its stages
   ExportCommit,     // the coordinator makes the export visible
-  LoadEvaluation,   // the coordinator reads held-out text, and says its tokens in the header
+  LoadEvaluation,   // `load` of held-out text
   ReportEvaluation, // the coordinator shows the held-out loss, and says whether the run goes on
   CheckpointShard,  // a rank writes a snapshot to the disk
   CheckpointCommit, // the coordinator makes the checkpoint visible once all shards are there
 
-  Join = 0x0700, // does nothing; lets an action wait for more than four others
-  Measure        // writes this rank's counters of the step
+  Join = 0x0700,    // does nothing; lets an action wait for more than four others
+  Measure,          // writes this rank's counters of the step
+  MeasureEvaluation // writes loss and tokens of its replica's part of an evaluation over them
 };
 
 enum class LaneKind : std::uint8_t { Compute, CopyIn, CopyOut, Io, Host, Send, Receive, Group };
@@ -92,7 +93,8 @@ const Signature *findSignature(std::string_view name);
 /// Of an evaluation, whose microbatches are counted apart from those of a step.
 constexpr bool isEvaluation(Opcode opcode) {
   return opcode == Opcode::Evaluate || opcode == Opcode::EvaluateLoss ||
-         opcode == Opcode::LoadEvaluation || opcode == Opcode::ReportEvaluation;
+         opcode == Opcode::LoadEvaluation || opcode == Opcode::ReportEvaluation ||
+         opcode == Opcode::MeasureEvaluation;
 }
 
 constexpr std::uint16_t code(Opcode opcode) { return static_cast<std::uint16_t>(opcode); }

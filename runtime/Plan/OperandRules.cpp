@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/Plan/Caps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"
@@ -24,10 +25,8 @@ std::size_t indexOf(const Signature &signature) {
 }
 
 StageSpec specOf(const Plan &plan, const LocalStage &local) {
-  const DataSettings &data = plan.data;
   const Model &model = plan.models[local.model];
-  return stageSpec(model.config, model.stages[local.stage],
-                   {data.sequence * data.samples, data.samples, data.sequence});
+  return stageSpec(model.config, model.stages[local.stage], capsOf(plan.data));
 }
 
 std::uint64_t workspaceOf(Opcode opcode, const StageSpec &spec) {
@@ -78,8 +77,7 @@ std::uint64_t mostTensorsOf(const Plan &plan) {
 }
 
 OperandRules::OperandRules(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors)
-    : plan(plan), rank(rank), tokens(std::uint64_t(plan.data.sequence) * plan.data.samples),
-      mostTensors(mostTensors) {
+    : plan(plan), rank(rank), tokens(plan.data.tokens), mostTensors(mostTensors) {
   const Program &program = *programOf(plan, rank);
   for (const LocalStage &local : program.stages)
     specs.push_back(specOf(plan, local));

@@ -244,13 +244,25 @@ enum class Tail : std::uint8_t {
   Drop   // they are left out
 };
 
+/// What of a text is a sample.
+enum class Split : std::uint8_t {
+  Window,   // `sequence` tokens, wherever they begin
+  Line,     // a line; a longer one is several samples
+  Paragraph // the lines between two empty ones, likewise
+};
+
+/// The samples of a step go, in their order, each into the first microbatch that still has room for
+/// it: for `samples` samples, and for `tokens` tokens. runtime/Data does it alike for everybody.
 struct DataSettings {
   std::string text; // path as the job states it
   std::uint64_t textBytes = 0;
   Hash128 textHash{};             // XXH3-128 of the whole file when the plan was made
-  std::uint32_t sequence = 0;     // tokens of a sample
-  std::uint32_t samples = 0;      // of a microbatch
-  std::uint32_t microbatches = 0; // of a whole step
+  std::uint32_t sequence = 0;     // tokens of the longest possible sample
+  std::uint32_t samples = 0;      // of a microbatch, at most
+  std::uint32_t tokens = 0;       // of a microbatch, at most; room for one sample at least
+  std::uint32_t microbatches = 0; // of a step in each replica, at most
+  std::uint64_t batch = 0;        // samples of a whole step, of all replicas
+  Split split = Split::Window;
   Tail tail = Tail::Join;
   bool operator==(const DataSettings &) const = default;
 };
@@ -261,7 +273,8 @@ struct EvaluationSettings {
   std::uint64_t textBytes = 0;
   Hash128 textHash{};
   std::uint64_t every = 0;        // steps
-  std::uint32_t microbatches = 0; // of an evaluation, as large as those of a step
+  std::uint64_t batch = 0;        // samples of an evaluation: the first ones
+  std::uint32_t microbatches = 0; // of an evaluation in each replica, as large as those of a step
   std::uint32_t patience = 0; // evaluations in a row without a better loss that end the run; 0: any
   double target = 0;          // a loss that ends the run; 0: none
   bool operator==(const EvaluationSettings &) const = default;

@@ -20,7 +20,10 @@ namespace {
 constexpr int kSteps = 20;
 constexpr std::uint64_t kSeed = 7;
 constexpr double kLearningRate = 1e-3;
-constexpr BatchShape kShape{.sequence = 32, .samples = 2, .microbatches = 8};
+constexpr std::uint32_t kSequence = 32, kSamples = 2, kMicrobatches = 8;
+constexpr BatchShape kShape{.sequence = kSequence,
+                            .room = {.tokens = kSequence * kSamples, .samples = kSamples},
+                            .batch = kSamples * kMicrobatches};
 
 /// What differs from a plain Llama; the head is tied across both ranks.
 struct Kind {
@@ -91,9 +94,8 @@ std::vector<double> lossesOfRun(const Folder &folder, DataType type, const Kind 
 /// Losses of LibTorch's loop from the same weights on the same samples.
 std::vector<double> lossesOfTorch(const Folder &folder, DataType type, const Kind &kind) {
   const ModelConfig config = configOf(type, kind);
-  const std::uint32_t tokens = kShape.sequence * kShape.samples;
-  const ModelRun run(config, 1, {tokens, kShape.samples, kShape.sequence}, *nativeKernels(type),
-                     kSeed);
+  const std::uint32_t tokens = kShape.room.tokens;
+  const ModelRun run(config, 1, {tokens, kSamples, kSequence}, *nativeKernels(type), kSeed);
   NamedTensors parameters;
   for (const auto &[name, bytes] : run.parameters()) {
     NamedTensor &tensor = parameters[name];
@@ -112,14 +114,15 @@ std::vector<double> lossesOfTorch(const Folder &folder, DataType type, const Kin
   EXPECT_TRUE(text.ok());
   std::vector<double> losses;
   for (int step = 0; step < kSteps && text.ok(); ++step) {
-    std::vector<TorchBatch> batches(kShape.microbatches);
-    for (std::uint32_t microbatch = 0; microbatch < kShape.microbatches; ++microbatch) {
+    text->begin(step);
+    std::vector<TorchBatch> batches(kMicrobatches);
+    for (std::uint32_t microbatch = 0; microbatch < kMicrobatches; ++microbatch) {
       TorchBatch &batch = batches[microbatch];
       batch.tokens.resize(tokens);
       batch.labels.resize(tokens);
-      batch.offsets.resize(kShape.samples + 1);
-      const Status filled = text->fill(step, microbatch, batch.tokens.data(), batch.labels.data(),
-                                       batch.offsets.data());
+      batch.offsets.resize(kSamples + 1);
+      const Status filled =
+          text->fill(microbatch, batch.tokens.data(), batch.labels.data(), batch.offsets.data());
       EXPECT_TRUE(filled.ok()) << filled.message();
     }
     losses.push_back(training.step(batches));

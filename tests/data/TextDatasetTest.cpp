@@ -17,6 +17,15 @@ namespace {
 
 using testing::HasSubstr;
 
+/// Windows of equal length, so many in each of so many microbatches.
+BatchShape windows(std::uint32_t sequence, std::uint32_t samples, std::uint32_t microbatches,
+                   plan::Tail tail = plan::Tail::Join) {
+  return {.sequence = sequence,
+          .room = {.tokens = sequence * samples, .samples = samples},
+          .batch = std::uint64_t(samples) * microbatches,
+          .tail = tail};
+}
+
 class Text : public testing::Test {
 protected:
   Text() {
@@ -31,21 +40,36 @@ protected:
   void write(const std::string &text) const {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
   }
-  /// The samples of one microbatch as text.
-  static std::vector<std::string> samples(const TextDataset &data, BatchShape shape,
-                                          std::uint64_t step, std::uint32_t microbatch) {
-    std::vector<std::int32_t> tokens(shape.samples * shape.sequence, -1), labels = tokens;
-    std::vector<std::int32_t> segments(shape.samples + 1, -1);
-    EXPECT_TRUE(data.fill(step, microbatch, tokens.data(), labels.data(), segments.data()).ok());
+  /// The samples of one microbatch as text, each with its last label.
+  static std::vector<std::string> samples(TextDataset &data, BatchShape shape, std::uint64_t step,
+                                          std::uint32_t microbatch) {
+    data.begin(step);
+    std::vector<std::int32_t> tokens(shape.room.tokens, -1), labels = tokens;
+    std::vector<std::int32_t> segments(shape.room.samples + 1, -1);
+    EXPECT_TRUE(data.fill(microbatch, tokens.data(), labels.data(), segments.data()).ok());
+    EXPECT_EQ(static_cast<std::uint32_t>(segments.back()), data.tokensOf(microbatch));
     std::vector<std::string> texts;
-    for (std::uint32_t sample = 0; sample < shape.samples; ++sample) {
+    for (std::uint32_t sample = 0; sample < shape.room.samples; ++sample) {
       const auto begin = tokens.begin() + segments[sample],
                  end = tokens.begin() + segments[sample + 1];
+      if (begin == end)
+        continue;
       texts.emplace_back(begin, end);
       texts.back() += char(labels[segments[sample + 1] - 1]);
       for (auto at = begin + 1; at < end; ++at)
         EXPECT_EQ(*at, labels[at - tokens.begin() - 1]); // the label is the next token
     }
+    return texts;
+  }
+  /// Of all microbatches of a step.
+  static std::vector<std::string> samplesOfStep(TextDataset &data, BatchShape shape,
+                                                std::uint64_t step) {
+    std::vector<std::string> texts;
+    data.begin(step);
+    for (std::uint32_t microbatch = 0; microbatch < data.microbatches(); ++microbatch)
+      for (const std::string &sample : samples(data, shape, step, microbatch))
+        texts.push_back(sample);
+    EXPECT_EQ(texts.size(), data.samplesOfStep());
     return texts;
   }
 
@@ -57,10 +81,10 @@ private:
 
 TEST_F(Text, ASampleIsAWindowAndAnEpochIsAllOfThem) {
   write("abcdefghijklmnopqrstuvwxyz"); // 6 windows of 4, and 2 bytes left over
-  const BatchShape shape{.sequence = 3, .samples = 2, .microbatches = 1};
-  const auto data = TextDataset::open(path, shape, 7);
+  const BatchShape shape = windows(3, 2, 1);
+  auto data = TextDataset::open(path, shape, 7);
   ASSERT_TRUE(data.ok()) << data.status().message();
-  EXPECT_EQ(data->windows(), 6u);
+  EXPECT_EQ(data->count(), 6u);
   std::vector<std::vector<std::string>> epochs(2);
   for (std::uint64_t step = 0; step < 6; ++step)
     for (const std::string &sample : samples(*data, shape, step, 0))
@@ -73,8 +97,8 @@ TEST_F(Text, ASampleIsAWindowAndAnEpochIsAllOfThem) {
 
 TEST_F(Text, AStepRunsOnIntoTheNextEpoch) {
   write("abcdefghijkl"); // 3 windows
-  const BatchShape shape{.sequence = 3, .samples = 2, .microbatches = 1};
-  const auto data = TextDataset::open(path, shape, 7);
+  const BatchShape shape = windows(3, 2, 1);
+  auto data = TextDataset::open(path, shape, 7);
   std::vector<std::string> drawn;
   for (std::uint64_t step = 0; step < 3; ++step)
     for (const std::string &sample : samples(*data, shape, step, 0))
@@ -82,47 +106,31 @@ TEST_F(Text, AStepRunsOnIntoTheNextEpoch) {
   EXPECT_EQ(std::set(drawn.begin(), drawn.begin() + 3), std::set(drawn.begin() + 3, drawn.end()));
 }
 
-/// The samples that a step really has, of all its microbatches.
-std::vector<std::string> samplesOfStep(const TextDataset &data, BatchShape shape,
-                                       std::uint64_t step) {
-  std::vector<std::string> texts;
-  for (std::uint32_t microbatch = 0; microbatch < data.microbatchesOf(step); ++microbatch) {
-    std::vector<std::int32_t> tokens(shape.samples * shape.sequence, -1), labels = tokens;
-    std::vector<std::int32_t> segments(shape.samples + 1, -1);
-    EXPECT_TRUE(data.fill(step, microbatch, tokens.data(), labels.data(), segments.data()).ok());
-    EXPECT_EQ(static_cast<std::uint32_t>(segments.back()), data.tokensOf(step, microbatch));
-    for (std::uint32_t sample = 0; sample < shape.samples; ++sample)
-      if (segments[sample + 1] != segments[sample])
-        texts.emplace_back(tokens.begin() + segments[sample],
-                           tokens.begin() + segments[sample + 1]);
-  }
-  return texts;
-}
-
 TEST_F(Text, AShortStepEndsAnEpochSoThatEveryWindowComesOnce) {
   write("abcdefghijklmnopqrstuvwxyz01"); // 7 windows of 4; a step has 4
-  const BatchShape shape{.sequence = 3, .samples = 2, .microbatches = 2, .tail = plan::Tail::Short};
-  const auto data = TextDataset::open(path, shape, 7);
+  const BatchShape shape = windows(3, 2, 2, plan::Tail::Short);
+  auto data = TextDataset::open(path, shape, 7);
   ASSERT_TRUE(data.ok()) << data.status().message();
   for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
     std::vector<std::string> seen = samplesOfStep(*data, shape, 2 * epoch);
     EXPECT_EQ(seen.size(), 4u);
     for (const std::string &sample : samplesOfStep(*data, shape, 2 * epoch + 1))
       seen.push_back(sample);
-    EXPECT_THAT(seen,
-                testing::UnorderedElementsAre("abc", "efg", "ijk", "mno", "qrs", "uvw", "yz0"));
+    EXPECT_THAT(seen, testing::UnorderedElementsAre("abcd", "efgh", "ijkl", "mnop", "qrst", "uvwx",
+                                                    "yz01"));
   }
-  EXPECT_EQ(data->microbatchesOf(0), 2u);
-  EXPECT_EQ(data->microbatchesOf(1), 2u); // of two samples and one
-  EXPECT_EQ(data->tokensOf(1, 0), 6u);
-  EXPECT_EQ(data->tokensOf(1, 1), 3u);
-  EXPECT_EQ(data->tokensOf(1, 2), 0u);
+  data->begin(1);
+  EXPECT_EQ(data->microbatches(), 2u); // of two samples and one
+  EXPECT_EQ(data->tokensOf(0), 6u);
+  EXPECT_EQ(data->tokensOf(1), 3u);
+  EXPECT_EQ(data->tokensOf(2), 0u);
+  EXPECT_EQ(data->tokensOfStep(), 9u);
 }
 
 TEST_F(Text, AStepThatWouldBeShortCanBeDropped) {
   write("abcdefghijklmnopqrst"); // 5 windows, a step has 2
-  const BatchShape shape{.sequence = 3, .samples = 2, .microbatches = 1, .tail = plan::Tail::Drop};
-  const auto data = TextDataset::open(path, shape, 7);
+  const BatchShape shape = windows(3, 2, 1, plan::Tail::Drop);
+  auto data = TextDataset::open(path, shape, 7);
   std::set<std::string> seen;
   for (std::uint64_t step = 0; step < 2; ++step) {
     const std::vector<std::string> samples = samplesOfStep(*data, shape, step);
@@ -131,8 +139,8 @@ TEST_F(Text, AStepThatWouldBeShortCanBeDropped) {
   }
   EXPECT_EQ(seen.size(), 4u);
   // The next epoch begins with all windows again, in another order.
-  const BatchShape joined{.sequence = 3, .samples = 5, .microbatches = 1};
-  const auto whole = TextDataset::open(path, joined, 7);
+  const BatchShape joined = windows(3, 5, 1);
+  auto whole = TextDataset::open(path, joined, 7);
   const std::vector<std::string> next = samplesOfStep(*data, shape, 2);
   const std::vector<std::string> epoch = samplesOfStep(*whole, joined, 1);
   EXPECT_EQ(next, std::vector(epoch.begin(), epoch.begin() + 2));
@@ -140,10 +148,10 @@ TEST_F(Text, AStepThatWouldBeShortCanBeDropped) {
 
 TEST_F(Text, HeldOutTextIsReadInItsOwnOrder) {
   write("abcdefghijkl");
-  const BatchShape shape{
-      .sequence = 3, .samples = 1, .microbatches = 2, .tail = plan::Tail::Join, .shuffled = false};
-  const auto data = TextDataset::open(path, shape, 7);
-  EXPECT_THAT(samplesOfStep(*data, shape, 0), testing::ElementsAre("abc", "efg"));
+  BatchShape shape = windows(3, 1, 2);
+  shape.shuffled = false;
+  auto data = TextDataset::open(path, shape, 7);
+  EXPECT_THAT(samplesOfStep(*data, shape, 0), testing::ElementsAre("abcd", "efgh"));
 }
 
 TEST_F(Text, BatchesDoNotDependOnTheCutIntoMicrobatchesNorOnTheOrderOfAsking) {
@@ -151,9 +159,9 @@ TEST_F(Text, BatchesDoNotDependOnTheCutIntoMicrobatchesNorOnTheOrderOfAsking) {
   for (int at = 0; at < 5000; ++at)
     text += char('!' + at * at % 89);
   write(text);
-  const BatchShape few{.sequence = 7, .samples = 6, .microbatches = 2};
-  const BatchShape many{.sequence = 7, .samples = 2, .microbatches = 6};
-  const auto a = TextDataset::open(path, few, 3), b = TextDataset::open(path, many, 3);
+  const BatchShape few = windows(7, 6, 2);
+  const BatchShape many = windows(7, 2, 6);
+  auto a = TextDataset::open(path, few, 3), b = TextDataset::open(path, many, 3);
   for (std::uint64_t step : {40, 3, 0}) {
     std::vector<std::string> first, second;
     for (std::uint32_t microbatch = 0; microbatch < 2; ++microbatch)
@@ -164,15 +172,63 @@ TEST_F(Text, BatchesDoNotDependOnTheCutIntoMicrobatchesNorOnTheOrderOfAsking) {
         second.push_back(sample);
     EXPECT_EQ(first, second);
   }
-  const auto other = TextDataset::open(path, few, 4);
+  auto other = TextDataset::open(path, few, 4);
   EXPECT_NE(samples(*a, few, 0, 0), samples(*other, few, 0, 0));
+}
+
+/// Lines of all lengths up to twice the sequence, some empty; each is another one.
+std::string linesOfText() {
+  std::string text;
+  for (int line = 0; line < 60; ++line)
+    text += line % 7 == 3 ? "\n" : std::to_string(line) + std::string(line * 5 % 31, 'x') + '\n';
+  return text;
+}
+
+TEST_F(Text, LinesArePackedAndComeOnceAnEpoch) {
+  write(linesOfText());
+  const BatchShape shape{.sequence = 16,
+                         .room = {.tokens = 40, .samples = 10},
+                         .batch = 10,
+                         .split = plan::Split::Line,
+                         .tail = plan::Tail::Short};
+  auto data = TextDataset::open(path, shape, 7);
+  ASSERT_TRUE(data.ok()) << data.status().message();
+  BatchShape inOrder = shape;
+  inOrder.shuffled = false;
+  inOrder.batch = data->count();
+  auto whole = TextDataset::open(path, inOrder, 7);
+  std::vector<std::string> all = samplesOfStep(*whole, inOrder, 0);
+  std::set<std::uint32_t> counts;
+  const std::uint64_t steps = (data->count() + 9) / 10;
+  for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+    std::vector<std::string> seen;
+    for (std::uint64_t step = epoch * steps; step < (epoch + 1) * steps; ++step) {
+      for (const std::string &sample : samplesOfStep(*data, shape, step))
+        seen.push_back(sample);
+      counts.insert(data->microbatches());
+      for (std::uint32_t microbatch = 0; microbatch < data->microbatches(); ++microbatch)
+        EXPECT_LE(data->tokensOf(microbatch), 40u);
+    }
+    EXPECT_THAT(seen, testing::UnorderedElementsAreArray(all));
+  }
+  EXPECT_GT(counts.size(), 1u); // else the test would show nothing
+}
+
+TEST_F(Text, TooFewLinesSayHowLongTheyMayBe) {
+  write("one\ntwo\n");
+  const BatchShape shape{
+      .sequence = 8, .room = {.tokens = 8, .samples = 8}, .batch = 3, .split = plan::Split::Line};
+  EXPECT_THAT(TextDataset::open(path, shape, 7).status().message(),
+              HasSubstr("its 8 bytes hold 2 samples of up to 8 tokens and their labels, a step "
+                        "needs 3"));
 }
 
 TEST_F(Text, BytesAreTokens) {
   write({'\0', '\xff', '\x80', '\n'});
-  const auto data = TextDataset::open(path, {.sequence = 3, .samples = 1, .microbatches = 1}, 7);
+  auto data = TextDataset::open(path, windows(3, 1, 1), 7);
   std::int32_t tokens[3], labels[3], segments[2];
-  ASSERT_TRUE(data->fill(0, 0, tokens, labels, segments).ok());
+  data->begin(0);
+  ASSERT_TRUE(data->fill(0, tokens, labels, segments).ok());
   EXPECT_THAT(tokens, testing::ElementsAre(0, 255, 128));
   EXPECT_THAT(labels, testing::ElementsAre(255, 128, 10));
   EXPECT_THAT(segments, testing::ElementsAre(0, 3));
@@ -180,18 +236,19 @@ TEST_F(Text, BytesAreTokens) {
 
 TEST_F(Text, TooShortForAStepSaysByHowMuch) {
   write(std::string(1000, 'x'));
-  const auto data = TextDataset::open(path, {.sequence = 128, .samples = 4, .microbatches = 2}, 7);
+  auto data = TextDataset::open(path, windows(128, 4, 2), 7);
   ASSERT_FALSE(data.ok());
   EXPECT_EQ(data.status().code(), StatusCode::InvalidInput);
   EXPECT_EQ(data.status().message(), "text `" + path +
                                          "` is too short: its 1000 bytes hold 7 samples of 128 "
                                          "tokens and their labels, a step needs 8");
   write("");
-  EXPECT_THAT(TextDataset::open(path, {1, 1, 1}, 7).status().message(), HasSubstr("its 0 bytes"));
+  EXPECT_THAT(TextDataset::open(path, windows(1, 1, 1), 7).status().message(),
+              HasSubstr("its 0 bytes"));
 }
 
 TEST_F(Text, MissingFilesAndDirectoriesAreFileErrors) {
-  const BatchShape shape{1, 1, 1};
+  const BatchShape shape = windows(1, 1, 1);
   EXPECT_EQ(TextDataset::open(path + ".missing", shape, 7).status().code(), StatusCode::File);
   EXPECT_EQ(TextDataset::open(testing::TempDir(), shape, 7).status().code(), StatusCode::File);
   EXPECT_EQ(hashFile(path + ".missing").status().code(), StatusCode::File);
@@ -201,7 +258,7 @@ TEST_F(Text, MissingFilesAndDirectoriesAreFileErrors) {
 TEST_F(Text, ChangedSinceThePlanWasMade) {
   write("abcdefgh");
   const FileFingerprint planned = *hashFile(path);
-  const BatchShape shape{3, 1, 1};
+  const BatchShape shape = windows(3, 1, 1);
   EXPECT_TRUE(TextDataset::open(path, shape, 7, planned).ok());
   write("abcdefgX");
   EXPECT_THAT(TextDataset::open(path, shape, 7, planned).status().message(),
@@ -214,11 +271,13 @@ TEST_F(Text, ChangedSinceThePlanWasMade) {
 
 TEST_F(Text, ChangedWhileTraining) {
   write(std::string(100'000, 'x'));
-  const auto data = TextDataset::open(path, {3, 1, 1}, 7);
+  auto data = TextDataset::open(path, windows(3, 1, 1), 7);
   std::int32_t tokens[3], labels[3], segments[2];
-  EXPECT_TRUE(data->fill(0, 0, tokens, labels, segments).ok());
+  data->begin(0);
+  EXPECT_TRUE(data->fill(0, tokens, labels, segments).ok());
   std::filesystem::resize_file(path, 10);
-  const Status status = data->fill(1, 0, tokens, labels, segments);
+  data->begin(1);
+  const Status status = data->fill(0, tokens, labels, segments);
   EXPECT_EQ(status.code(), StatusCode::File);
   EXPECT_THAT(status.message(), HasSubstr("changed while it was read"));
 }

@@ -108,11 +108,12 @@ private:
   void settings() {
     plan.data = {dice.text(),      dice.any64(), {dice.any64(), dice.any64()},
                  dice.any32(),     dice.any32(), dice.any32(),
+                 dice.any32(),     dice.any64(), dice.word<Split>(),
                  dice.word<Tail>()};
     if (dice.coin())
       plan.evaluation = {dice.text(),  dice.any64(), {dice.any64(), dice.any64()},
-                         dice.any64(), dice.any32(), dice.any32(),
-                         dice.real()};
+                         dice.any64(), dice.any64(), dice.any32(),
+                         dice.any32(), dice.real()};
     plan.optimizer = {dice.real(), dice.real(),  dice.real(),        dice.real(), dice.real(),
                       dice.real(), dice.any64(), dice.word<Decay>(), dice.real()};
     for (std::uint64_t count = dice.upTo(2); count > 0; --count)

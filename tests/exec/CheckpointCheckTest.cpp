@@ -12,6 +12,7 @@
 #include "runtime/Exec/CheckpointCheck.h"
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Model/SafeTensors.h"
+#include "runtime/Plan/Caps.h"
 
 namespace vime {
 namespace {
@@ -24,7 +25,7 @@ protected:
     std::string pattern = std::filesystem::temp_directory_path() / "vime-test-XXXXXX";
     base = mkdtemp(pattern.data());
     std::filesystem::create_directory(base / "start");
-    plan.data = {.sequence = 8, .samples = 1, .microbatches = 2};
+    plan.data = {.sequence = 8, .samples = 1, .tokens = 8, .microbatches = 2};
     plan.models = {{{.family = ModelFamily::Llama,
                      .layers = 2,
                      .hidden = 8,

@@ -26,7 +26,7 @@ Plan decidedPlan() {
   plan.conditions = {{Decision::Microbatches, Comparison::Equal, 2},
                      {Decision::Bad, Comparison::Equal, 0},
                      {Decision::Stop, Comparison::Equal, 1}};
-  plan.evaluation = {"held.txt", 512, {3, 4}, 10, 3, 2, 1.5};
+  plan.evaluation = {"held.txt", 512, {3, 4}, 10, /*batch=*/3, 3, 2, 1.5};
   plan.optimizer.warmup = 2;
   plan.optimizer.decay = Decay::Cosine;
   plan.optimizer.floor = 1e-5;
@@ -135,6 +135,8 @@ TEST(Decisions, WhatAReaderRefuses) {
       {"rank 1 has no buffer that holds its scalars",
        [](Plan &p) { p.layouts[1].buffers.push_back(p.layouts[1].buffers[4]); }},
       {"an evaluation of 3 microbatches every 0 steps", [](Plan &p) { p.evaluation.every = 0; }},
+      {"an evaluation of 4 samples in 3 microbatches of 1 in each replica",
+       [](Plan &p) { p.evaluation.batch = 4; }},
       {"the held-out text file has no legible name", [](Plan &p) { p.evaluation.text.clear(); }},
       {"what becomes of the end of an epoch is unknown", [](Plan &p) { p.data.tail = Tail(3); }},
       {"a setting of the optimizer is out of range", [](Plan &p) { p.optimizer.decay = Decay(3); }},

@@ -172,7 +172,15 @@ TEST(OutOfRange, ModelAndSettings) {
        [](Plan &p) { p.models[0].config.layers = 5; }},
       {"a step of 0 microbatches", [](Plan &p) { p.data.microbatches = 0; }},
       {"a step of 4294967295 microbatches", [](Plan &p) { p.data.microbatches = ~0u; }},
-      {"a microbatch of 4294967295 samples of 8 tokens", [](Plan &p) { p.data.samples = ~0u; }},
+      {"a microbatch of 8 tokens, 4294967295 samples of up to 8",
+       [](Plan &p) { p.data.samples = ~0u; }},
+      {"a microbatch of 7 tokens, 1 samples of up to 8", [](Plan &p) { p.data.tokens = 7; }},
+      {"a microbatch of 9 tokens, 1 samples of up to 8", [](Plan &p) { p.data.tokens = 9; }},
+      {"a step of 3 samples in 2 microbatches of 1 in each replica",
+       [](Plan &p) { p.data.batch = 3; }},
+      {"a step of 0 samples in 2 microbatches of 1 in each replica",
+       [](Plan &p) { p.data.batch = 0; }},
+      {"what of the text is a sample is unknown", [](Plan &p) { p.data.split = Split(3); }},
       {"a setting of the optimizer is out of range",
        [=](Plan &p) { p.optimizer.learningRate = nan; }},
       {"a setting of the optimizer is out of range", [](Plan &p) { p.optimizer.beta2 = 1; }},
@@ -210,6 +218,7 @@ TEST(OutOfRange, SizesThatWouldOverflow) {
                    .vocab = 1 << 24};
               p.models[0].stages = {{0, 1, true, false}, {1, 1 << 16, false, true}};
               p.data.samples = 1 << 16;
+              p.data.tokens = 1 << 19;
             }),
             "model 0 is larger than any machine");
 }

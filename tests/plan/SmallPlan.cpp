@@ -376,7 +376,8 @@ Plan smallPlan(const SmallPlanOptions &options) {
   plan.models = {{{.family = ModelFamily::Null, .layers = 2, .hidden = kHidden},
                   {{0, 1, true, false}, {1, 2, false, true}},
                   ""}};
-  plan.data = {"text.txt", 4096, {1, 2}, kSequence, /*samples=*/1, kMicrobatches, Tail::Join};
+  plan.data = {"text.txt", 4096,          {1, 2},        kSequence,     /*samples=*/1,
+               kSequence,  kMicrobatches, kMicrobatches, Split::Window, Tail::Join};
   plan.optimizer.learningRate = 1e-3;
   plan.optimizer.clip = 1;
   plan.run = {"small", options.steps, 7, options.exportTo};

@@ -124,6 +124,26 @@ const Break kBreaks[] = {
      [](Plan &plan) { at(plan, 0, "forward, stage 0, microbatch 0").microbatch = 2; }},
     {"S0106", "`load_evaluation` runs never in an iteration of loop 0, not once",
      [](Plan &plan) { at(plan, 0, "load_evaluation").opcode = code(Opcode::Load); }},
+    {"S0106", "`measure_evaluation` runs never in an iteration of loop 0, not once",
+     [](Plan &plan) { drop(plan.programs[0], indexOfAction(plan, 0, "measure_evaluation")); }},
+    {"S0110", "what an evaluation has measured is not gathered before its report",
+     [](Plan &plan) { // it takes the counters of the step for those of the evaluation
+       Program &program = plan.programs[0];
+       const std::uint32_t measure = indexOfAction(plan, 0, "measure_evaluation");
+       std::uint32_t gather = measure;
+       while (program.actions[gather].opcode != code(Opcode::Gather))
+         ++gather;
+       std::swap(program.actions[measure], program.actions[gather]);
+       std::swap(program.actions[measure].time, program.actions[gather].time);
+     }},
+    {"S0417", "is skipped where a microbatch is empty, though what it leaves is read all the same",
+     [](Plan &plan) {
+       for (Action &action : plan.programs[0].actions)
+         if (action.opcode == code(Opcode::Backward) && action.microbatch == 0)
+           action.flags |= kSkipIfEmpty;
+     }},
+    {"S0417", "is skipped where a microbatch is empty, though what it leaves is read all the same",
+     [](Plan &plan) { at(plan, 0, "optimize, stage 0").flags |= kSkipIfEmpty; }},
     {"S0319", "optimize has a guard that it cannot have",
      [](Plan &plan) { at(plan, 0, "optimize, stage 0").guard = 77; }},
     {"S0323", "cuts a loop", [](Plan &plan) { plan.programs[0].cases[0].begin = 0; }},

@@ -149,11 +149,13 @@ private:
     }
   }
   void anyOf(DataSettings &data) {
-    switch (random() % 3) {
+    switch (random() % 4) {
     case 0:
       return set(data.sequence);
     case 1:
       return set(data.samples);
+    case 2:
+      return set(data.tokens);
     default:
       return set(data.microbatches);
     }

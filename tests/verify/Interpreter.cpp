@@ -374,14 +374,16 @@ private:
     hash = mix(hash, signature.perMicrobatch ? one.microbatch : 0);
     hash = mix(hash, opcode == Opcode::Decide    ? rank.decided++
                      : opcode == Opcode::Measure ? rank.measured++
-                     : opcode == Opcode::Load    ? replicaOf(plan.mesh, rank.rank)
-                                                 : 0);
+                     : opcode == Opcode::Load || opcode == Opcode::LoadEvaluation
+                         ? replicaOf(plan.mesh, rank.rank)
+                         : 0);
     const std::vector<Range> ranges = rangesOf(rank, one);
     for (std::size_t index = 0; index < ranges.size(); ++index)
       hash =
           mix(hash, ranges[index].reads && !isShared(signature, index) ? hashOf(rank, ranges[index])
                                                                        : index);
-    if (opcode == Opcode::Report || opcode == Opcode::ExportShard || opcode == Opcode::ExportCommit ||
+    if (opcode == Opcode::Report || opcode == Opcode::ReportEvaluation ||
+        opcode == Opcode::ExportShard || opcode == Opcode::ExportCommit ||
         opcode == Opcode::CheckpointShard || opcode == Opcode::CheckpointCommit)
       outcome.reports.push_back(mix(hash, rank.rank));
     for (std::size_t index = 0; index < ranges.size(); ++index) {
@@ -438,8 +440,7 @@ private:
       std::uint64_t bytes = 0;
       std::uint32_t used = 0;
       if (signature.family == Family::Transfer) {
-        bytes = lane.message.fixed +
-                std::uint64_t{lane.message.perToken} * plan.data.sequence * plan.data.samples;
+        bytes = lane.message.fixed + std::uint64_t{lane.message.perToken} * plan.data.tokens;
         used = lane.message.perToken != 0 ? slot : 0;
       } else if (signature.family == Family::Collective) {
         bytes = plan.groups[lane.group].message.fixed * (index == 1 ? members(lane) : 1);

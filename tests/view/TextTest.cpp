@@ -28,7 +28,7 @@ compiler "0.1.0"
 schedule "1f1b"
 mesh pp 2 dp 1 cp 1 tp 1
 run name "small" steps 3 seed 7 export_to ""
-data text "text.txt" text_bytes 4096 text_hash 00000000000000020000000000000001 sequence 8 samples 1 microbatches 2 tail join
+data text "text.txt" text_bytes 4096 text_hash 00000000000000020000000000000001 sequence 8 samples 1 tokens 8 microbatches 2 batch 2 split window tail join
 optimizer learning_rate 0.001 beta1 0.9 beta2 0.999 epsilon 1e-08 weight_decay 0.01 clip 1 warmup 0 decay constant floor 0
 limits connect_seconds 300 transfer_seconds 600 memory_bytes 0
 predictions step_units 9 bubble 0.3333333333333333 peak_live 2

@@ -1,7 +1,6 @@
 // What belongs to no model: copies, joins, counters.
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
@@ -20,15 +19,18 @@ Status join(RankState &, const Instruction &) { return Status(); }
 
 namespace {
 
-/// In ascending microbatch: always the same sum.
-double sumOfLosses(const RankState &state, const Instruction &instruction,
-                   const plan::StepHeader &header) {
-  const std::byte *losses = instruction.operands[1];
-  const std::uint64_t stride = losses ? operandBuffer(state, instruction.action, 1).stride : 0;
-  double sum = 0;
-  for (std::uint32_t microbatch = 0; losses && microbatch < header.microbatches; ++microbatch)
-    sum += *reinterpret_cast<const double *>(losses + microbatch * stride);
-  return sum;
+/// Tokens and losses of the replica's microbatches, added in ascending order: always the same sum.
+/// An empty one has left no loss. `losses` may be null.
+void addUp(plan::RankStats &stats, const plan::StepHeader &header, std::uint32_t microbatches,
+           const std::byte *losses, std::uint64_t stride) {
+  stats.tokens = 0;
+  stats.loss = 0;
+  for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch) {
+    const std::uint32_t tokens = header.tokens()[microbatch];
+    stats.tokens += tokens;
+    if (losses && tokens != 0)
+      stats.loss += *reinterpret_cast<const double *>(losses + microbatch * stride);
+  }
 }
 
 } // namespace
@@ -43,10 +45,18 @@ Status measure(RankState &state, const Instruction &instruction) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(now - counters.since).count());
   stats.actions = counters.actions;
   stats.exportedTensors = 0;
-  stats.tokens =
-      std::accumulate(header.tokens(), header.tokens() + header.microbatches, std::uint64_t(0));
-  stats.loss = sumOfLosses(state, instruction, header);
+  const std::byte *losses = instruction.operands[1];
+  addUp(stats, header, header.microbatches, losses,
+        losses ? operandBuffer(state, instruction.action, 1).stride : 0);
   counters = {.since = now};
+  return Status();
+}
+
+Status measureEvaluation(RankState &state, const Instruction &instruction) {
+  addUp(*reinterpret_cast<plan::RankStats *>(instruction.operands[2]),
+        *reinterpret_cast<const plan::StepHeader *>(instruction.operands[0]),
+        state.plan.evaluation.microbatches, instruction.operands[1],
+        operandBuffer(state, instruction.action, 1).stride);
   return Status();
 }
 

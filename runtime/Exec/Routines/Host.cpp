@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "runtime/Data/Share.h"
 #include "runtime/Exec/Coordinator.h"
 #include "runtime/Exec/LearningRate.h"
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
 #include "runtime/Model/HuggingFace.h"
+#include "runtime/Plan/Caps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Mesh.h"
 
@@ -23,17 +25,23 @@ Value *slotAs(const RankState &state, const Instruction &instruction, std::uint3
                                    buffer.stride * (microbatch % buffer.count));
 }
 
-/// Operands 1 to 3 of `load` and its like: tokens, labels, segments; and in the header how many
-/// tokens each microbatch has, `first` being the place of the first one in the step.
+/// The replica's share of the step that `text` has begun. Operands 1 to 3 of `load` and its like:
+/// tokens, labels, segments; and in the header how many tokens each microbatch has. Those from the
+/// end of the share to `microbatches` are empty.
 Status fill(const RankState &state, const Instruction &instruction, const TextDataset &text,
-            plan::StepHeader &header, std::uint64_t step, std::uint32_t first,
-            std::uint32_t microbatches) {
+            plan::StepHeader &header, std::uint32_t microbatches) {
+  const plan::Mesh &mesh = state.plan.mesh;
+  const Share share = shareOf(text.microbatches(), mesh.data, plan::replicaOf(mesh, state.rank));
   const std::uint32_t slots = plan::mostMicrobatchesOf(state.plan);
+  if (share.count > microbatches || microbatches > slots)
+    return Status(StatusCode::Unacceptable,
+                  fmt::format("{} microbatches in a pass of {}", share.count, microbatches));
   std::fill(header.tokens(), header.tokens() + slots, 0u);
   for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch) {
-    header.tokens()[microbatch] = text.tokensOf(step, first + microbatch);
-    if (Status status = text.fill(step, first + microbatch,
-                                  slotAs<std::int32_t>(state, instruction, 1, microbatch),
+    const std::uint32_t inStep =
+        microbatch < share.count ? share.first + microbatch : text.microbatches();
+    header.tokens()[microbatch] = text.tokensOf(inStep);
+    if (Status status = text.fill(inStep, slotAs<std::int32_t>(state, instruction, 1, microbatch),
                                   slotAs<std::int32_t>(state, instruction, 2, microbatch),
                                   slotAs<std::int32_t>(state, instruction, 3, microbatch));
         !status.ok())
@@ -42,13 +50,22 @@ Status fill(const RankState &state, const Instruction &instruction, const TextDa
   return Status();
 }
 
-/// Operand 1; ascending: always the same sum.
-double sumOfLosses(const RankState &state, const Instruction &instruction,
-                   std::uint32_t microbatches) {
-  double sum = 0;
-  for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch)
-    sum += *slotAs<const double>(state, instruction, 1, microbatch);
+/// What the first ranks of all replicas have measured, added in ascending order.
+struct Measured {
+  double loss = 0;
+  std::uint64_t tokens = 0;
+};
+Measured sumOf(std::span<const plan::RankStats> ranks, const plan::Mesh &mesh) {
+  Measured sum;
+  for (std::size_t first = 0; first < ranks.size(); first += mesh.pipeline) {
+    sum.loss += ranks[first].loss;
+    sum.tokens += ranks[first].tokens;
+  }
   return sum;
+}
+
+std::span<const plan::RankStats> statsOf(const RankState &state, const std::byte *at) {
+  return {reinterpret_cast<const plan::RankStats *>(at), state.plan.mesh.ranks()};
 }
 
 bool savesBehind(const plan::Plan &plan, std::uint64_t steps) {
@@ -72,51 +89,50 @@ Status decide(RankState &state, const Instruction &instruction) {
   if (!state.text)
     return Status(StatusCode::Unacceptable, "a rank decides that loads no samples");
   Coordinator &coordinator = *state.coordinator;
-  const TextDataset &text = *state.text;
+  TextDataset &text = *state.text;
   const std::uint64_t step = coordinator.nextStep(), steps = state.plan.run.steps;
   const std::uint64_t every = state.plan.evaluation.every;
   const bool isLast = step + 1 == steps;
   auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
-  const std::uint32_t replicas = state.plan.mesh.data;
+  text.begin(step);
+  const std::uint32_t needed = largestShare(text.microbatches(), state.plan.mesh.data),
+                      microbatches = plan::filledUp(state.plan, needed);
+  if (microbatches == 0) // the compiler has packed every step: with another rule than this one
+    return Status(
+        StatusCode::Unacceptable,
+        fmt::format("step {} has {} microbatches, for which the plan is not made", step, needed));
   header = {.step = step,
             .updates = coordinator.updates(),
             .denominator = 0,
             .learningRate = learningRateOf(state.plan.optimizer, steps, step),
-            .microbatches = text.microbatchesOf(step) / replicas,
+            .microbatches = microbatches,
             .evaluate = every != 0 && ((step + 1) % every == 0 || isLast),
             .save = savesBehind(state.plan, step + 1),
             .stop = isLast};
-  coordinator.take(text.samplesOf(step));
+  coordinator.take(text.samplesOfStep());
   // In a text every token has a label: the next one.
-  header.denominator = static_cast<double>(text.samplesOf(step) * state.plan.data.sequence);
+  header.denominator = static_cast<double>(text.tokensOfStep());
   return Status();
 }
 
 Status load(RankState &state, const Instruction &instruction) {
   auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
-  // Replica d takes microbatches d·m … d·m + m - 1 of the step.
-  const std::uint32_t first =
-      plan::replicaOf(state.plan.mesh, state.rank) * state.plan.data.microbatches;
-  return fill(state, instruction, *state.text, header, header.step, first, header.microbatches);
+  state.text->begin(header.step); // packed as by the coordinator
+  return fill(state, instruction, *state.text, header, header.microbatches);
 }
 
 Status report(RankState &state, const Instruction &instruction) {
   const auto &header = *reinterpret_cast<const plan::StepHeader *>(instruction.operands[0]);
   const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[1]);
-  const plan::Mesh &mesh = state.plan.mesh;
-  const std::span<const plan::RankStats> ranks(
-      reinterpret_cast<const plan::RankStats *>(instruction.operands[2]), mesh.ranks());
+  const auto ranks = statsOf(state, instruction.operands[2]);
+  const Measured measured = sumOf(ranks, state.plan.mesh);
   StepRecord record{.step = header.step,
                     .gradientNorm = scalars.gradientNorm,
                     .learningRate = header.learningRate,
                     .microbatches = header.microbatches,
                     .skipped = scalars.bad};
-  for (std::size_t first = 0; first < ranks.size(); first += mesh.pipeline) { // of each replica
-    record.loss += ranks[first].loss;
-    record.tokens += ranks[first].tokens;
-  }
-  if (header.denominator > 0)
-    record.loss /= header.denominator;
+  record.tokens = measured.tokens;
+  record.loss = header.denominator > 0 ? measured.loss / header.denominator : measured.loss;
   state.coordinator->finishStep(scalars.bad != 0);
   state.coordinator->observer().stepFinished(record, ranks);
   return Status();
@@ -124,17 +140,18 @@ Status report(RankState &state, const Instruction &instruction) {
 
 Status loadEvaluation(RankState &state, const Instruction &instruction) {
   auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
-  return fill(state, instruction, state.coordinator->heldOut(), header, /*step=*/0, /*first=*/0,
-              state.plan.evaluation.microbatches); // always the same samples
+  if (!state.heldOut)
+    return Status(StatusCode::Unacceptable, "a plan without held-out text evaluates");
+  state.heldOut->begin(0); // always the same samples
+  return fill(state, instruction, *state.heldOut, header, state.plan.evaluation.microbatches);
 }
 
 Status reportEvaluation(RankState &state, const Instruction &instruction) {
   auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
-  const std::uint32_t microbatches = state.plan.evaluation.microbatches;
-  EvaluationRecord record{.step = header.step};
-  for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch)
-    record.tokens += header.tokens()[microbatch];
-  record.loss = sumOfLosses(state, instruction, microbatches) / static_cast<double>(record.tokens);
+  const Measured measured = sumOf(statsOf(state, instruction.operands[1]), state.plan.mesh);
+  EvaluationRecord record{.step = header.step,
+                          .loss = measured.loss / static_cast<double>(measured.tokens),
+                          .tokens = measured.tokens};
   const bool goesOn = state.coordinator->goesOnAfter(record.loss);
   record.ends = !goesOn && header.stop == 0;
   if (!goesOn) {

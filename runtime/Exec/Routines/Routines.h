@@ -47,5 +47,6 @@ Status checkpointCommit(RankState &state, const Instruction &instruction);
 Status copy(RankState &state, const Instruction &instruction);
 Status join(RankState &state, const Instruction &instruction);
 Status measure(RankState &state, const Instruction &instruction);
+Status measureEvaluation(RankState &state, const Instruction &instruction);
 
 } // namespace vime::routines

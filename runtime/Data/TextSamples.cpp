@@ -1,0 +1,63 @@
+#include "runtime/Data/TextSamples.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace vime {
+namespace {
+
+/// The byte behind the line that begins at `begin`.
+std::uint64_t endOfLine(std::span<const std::byte> text, std::uint64_t begin) {
+  const void *found = std::memchr(text.data() + begin, '\n', text.size() - begin);
+  return found ? static_cast<std::uint64_t>(static_cast<const std::byte *>(found) - text.data()) + 1
+               : text.size();
+}
+
+bool isEmpty(std::span<const std::byte> line) {
+  return std::all_of(line.begin(), line.end(), [](std::byte byte) {
+    return byte == std::byte('\n') || byte == std::byte('\r');
+  });
+}
+
+} // namespace
+
+TextSamples TextSamples::cut(std::span<const std::byte> text, plan::Split split,
+                             std::uint32_t sequence) {
+  TextSamples samples(sequence);
+  if (split == plan::Split::Window) {
+    const std::uint64_t window = std::uint64_t(sequence) + 1;
+    samples.total = text.size() / window;
+    samples.unused = text.size() % window;
+    return samples;
+  }
+  std::uint64_t begin = 0; // of the line or paragraph under way
+  for (std::uint64_t line = 0, end = 0; line < text.size(); line = end) {
+    end = endOfLine(text, line);
+    const bool empty = isEmpty(text.subspan(line, end - line));
+    if (empty || split == plan::Split::Line) {
+      samples.add(begin, line);
+      begin = line;
+    }
+    if (empty) {
+      samples.unused += end - line;
+      begin = end;
+    }
+  }
+  samples.add(begin, text.size());
+  samples.total = samples.first.size();
+  return samples;
+}
+
+void TextSamples::add(std::uint64_t begin, std::uint64_t end) {
+  if (end - begin < 2) {
+    unused += end - begin;
+    return;
+  }
+  for (; end - begin >= 2; begin += tokens.back()) {
+    first.push_back(begin);
+    tokens.push_back(
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(sequence, end - begin - 1)));
+  }
+}
+
+} // namespace vime
