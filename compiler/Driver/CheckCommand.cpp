@@ -3,6 +3,7 @@
 #include "compiler/Driver/Commands.h"
 #include "compiler/Driver/JobText.h"
 #include "compiler/Driver/OrderNotes.h"
+#include "compiler/Driver/TextNotes.h"
 #include "compiler/Frontend/ReadJob.h"
 
 namespace vime {
@@ -22,6 +23,8 @@ int runCheck(const JobArguments &arguments, const OutputOptions &output) {
     return reportFindings(findings, sources, output);
   std::cerr << arguments.file << ": a legal job\n";
   for (const std::string &note : notesOn(*job))
+    std::cerr << "  note: " << note << "\n";
+  for (const std::string &note : notesOnText(*job))
     std::cerr << "  note: " << note << "\n";
   return 0;
 }

@@ -9,6 +9,7 @@
 #include "compiler/Driver/Commands.h"
 #include "compiler/Driver/JobText.h"
 #include "compiler/Driver/OrderNotes.h"
+#include "compiler/Driver/TextNotes.h"
 #include "compiler/Frontend/ReadJob.h"
 #include "compiler/Phases/Phases.h"
 #include "compiler/Verify/Verify.h"
@@ -100,6 +101,8 @@ void tellSuccess(const Compiled &compiled, const CompileArguments &arguments, co
                              successLine(*compiled.plan, arguments.plan),
                              fmt::join(provedLabels(), " "), runLine(arguments, job));
   for (const std::string &note : notesOn(job))
+    std::cerr << "  note: " << note << "\n";
+  for (const std::string &note : notesOnText(job))
     std::cerr << "  note: " << note << "\n";
 }
 

@@ -3,39 +3,52 @@
 #include <fmt/format.h>
 
 #include "compiler/Diagnostics/JobCodes.h"
+#include "compiler/Frontend/Microbatch.h"
 #include "compiler/Frontend/ReadJob.h"
-#include "compiler/Lowering/StepFamily.h"
 #include "runtime/Base/FileHash.h"
 
 namespace vime {
 
 namespace {
 
+struct ReadText {
+  FileFingerprint fingerprint;
+  std::uint64_t samples = 0;
+};
+
 /// The text that a key names; it must hold the samples of one pass (`a step`).
-std::optional<FileFingerprint> readText(const Job &job, const Field<std::string> &text,
-                                        std::uint64_t microbatches, std::string_view pass,
-                                        Findings &findings) {
-  const StatusOr<FileFingerprint> fingerprint = hashFile(pathFromJob(job.file, text.value));
-  if (!fingerprint.ok()) {
-    findings.error(Rule::J, number(JobCode::TextUnreadable), fingerprint.status().message())
+std::optional<ReadText> readText(const Job &job, const Field<std::string> &text,
+                                 const BatchShape &shape, std::string_view pass,
+                                 Findings &findings) {
+  const std::string path = pathFromJob(job.file, text.value);
+  const StatusOr<FileFingerprint> fingerprint = hashFile(path);
+  const auto file = TextFile::open(path);
+  if (!fingerprint.ok() || !file.ok()) {
+    findings
+        .error(Rule::J, number(JobCode::TextUnreadable),
+               (fingerprint.ok() ? file.status() : fingerprint.status()).message())
         .at(text.span)
         .withHelp("a relative path counts from the folder of the job file");
     return std::nullopt;
   }
+  const bool isWindow = shape.split == plan::Split::Window;
+  const std::uint64_t samples =
+      TextSamples::cut((*file)->bytes(), shape.split, shape.sequence).count();
+  if (samples >= shape.batch)
+    return ReadText{*fingerprint, samples};
+  Finding &finding =
+      findings
+          .error(Rule::J, number(JobCode::TextTooShort),
+                 fmt::format("text `{}` is too short: its {} bytes hold {} samples of {}{} tokens, "
+                             "{} needs {}",
+                             text.value, fingerprint->bytes, samples, isWindow ? "" : "up to ",
+                             shape.sequence, pass, shape.batch))
+          .at(text.span);
   // A sample is a window of the text: its tokens, and one byte more for the last label.
-  const std::uint64_t window = std::uint64_t{job.data.sequence.value} + 1;
-  const std::uint64_t samples = fingerprint->bytes / window;
-  const std::uint64_t needed = microbatches * job.pipeline.samples.value * job.actor.data.value;
-  if (samples >= needed)
-    return *fingerprint;
-  findings
-      .error(Rule::J, number(JobCode::TextTooShort),
-             fmt::format("text `{}` is too short: its {} bytes hold {} samples of {} tokens, {} "
-                         "needs {}",
-                         text.value, fingerprint->bytes, samples, window - 1, pass, needed))
-      .at(text.span)
-      .withHelp(fmt::format("{} bytes are enough for one {}", needed * window,
-                            pass.substr(pass.find(' ') + 1)));
+  const std::uint64_t window = std::uint64_t{shape.sequence} + 1;
+  finding.withHelp(isWindow ? fmt::format("{} bytes are enough for one {}", shape.batch * window,
+                                          pass.substr(pass.find(' ') + 1))
+                            : "take fewer samples at once, or a longer text");
   return std::nullopt;
 }
 
@@ -56,21 +69,22 @@ std::optional<plan::Hash128> readModule(const Job &job, Findings &findings) {
 } // namespace
 
 std::optional<TextFacts> readTextFacts(const Job &job, Findings &findings) {
-  const auto text =
-      readText(job, job.data.text, job.pipeline.microbatches.value, "a step", findings);
-  std::optional<FileFingerprint> heldOut;
-  if (const std::uint32_t microbatches = evaluationMicrobatches(job); microbatches != 0) {
-    heldOut = readText(job, job.evaluation.text, microbatches, "an evaluation", findings);
+  const auto text = readText(job, job.data.text, batchShapeOf(job), "a step", findings);
+  std::optional<ReadText> heldOut;
+  if (evaluationMicrobatches(job) != 0) {
+    heldOut = readText(job, job.evaluation.text, heldOutShapeOf(job), "an evaluation", findings);
     if (!heldOut)
       return std::nullopt;
   }
   const std::optional<plan::Hash128> module = readModule(job, findings);
   if (!text || !module)
     return std::nullopt;
-  TextFacts facts{.bytes = text->bytes, .hash = text->hash, .moduleHash = *module};
+  TextFacts facts{
+      .bytes = text->fingerprint.bytes, .hash = text->fingerprint.hash, .moduleHash = *module};
+  facts.samples = text->samples;
   if (heldOut) {
-    facts.heldOutBytes = heldOut->bytes;
-    facts.heldOutHash = heldOut->hash;
+    facts.heldOutBytes = heldOut->fingerprint.bytes;
+    facts.heldOutHash = heldOut->fingerprint.hash;
   }
   return facts;
 }

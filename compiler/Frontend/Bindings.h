@@ -14,6 +14,7 @@ namespace vime {
 inline void assign(std::string &to, const Value &value) { to = std::get<std::string>(value); }
 inline void assign(double &to, const Value &value) { to = std::get<double>(value); }
 inline void assign(std::uint64_t &to, const Value &value) { to = std::get<std::uint64_t>(value); }
+inline void assign(Quantity &to, const Value &value) { to = std::get<Quantity>(value); }
 inline void assign(CountList &to, const Value &value) { to = std::get<CountList>(value); }
 // The field's range has been checked.
 inline void assign(std::uint32_t &to, const Value &value) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/Frontend/Draft.h"
+#include "compiler/Frontend/Microbatch.h"
 #include "schedules/Registry.h"
 
 namespace vime {
@@ -59,10 +60,24 @@ private:
         derived->second.kind = OriginKind::Derived;
         return draft.store(field, path, derived->first, derived->second);
       }
-      return draft.spoil(path);
+      return underived(path);
     }
     if (!field.optional)
       missing(path);
+  }
+
+  // Of packed samples the text says how many microbatches there are, and nothing how many a batch
+  // has; of others one follows from the other.
+  void underived(const std::string &path) {
+    const bool microbatches = path == "pipeline.microbatches", batch = path == "batch.global";
+    const bool isRead = draft.isKnown("pipeline.microbatch");
+    if (microbatches && isRead && isPacked(draft.job))
+      return;
+    if ((microbatches && !draft.isStated("batch.global") &&
+         !draft.isSpoiled("pipeline.microbatch")) ||
+        (batch && isRead && isPacked(draft.job)))
+      return missing(path);
+    draft.spoil(path);
   }
 
   Derived derive(const std::string &path) const {
@@ -72,6 +87,10 @@ private:
       return allRanks();
     if (path == "roles.actor.parallel.pp")
       return ranksOfReplica();
+    if (path == "pipeline.microbatches")
+      return microbatchesOfBatch();
+    if (path == "batch.global")
+      return batchOfMicrobatches();
     if (path == "pipeline.chunks")
       return usualChunks();
     if (path == "pipeline.schedule_hash")
@@ -108,6 +127,24 @@ private:
       return from(ranks, {kRanks});
     const std::uint64_t replicas = std::max(draft.job.actor.data.value, 1u);
     return from(std::max<std::uint64_t>(ranks / replicas, 1), {kRanks, kReplicas});
+  }
+
+  // Rounded down where they do not divide, which the rules report.
+  Derived microbatchesOfBatch() const {
+    if (!draft.areKnown({"batch.global", "pipeline.microbatch"}) || isPacked(draft.job))
+      return std::nullopt;
+    const std::uint64_t samples =
+        draft.job.pipeline.microbatch.value.count * std::max(draft.job.actor.data.value, 1u);
+    return from(std::max<std::uint64_t>(draft.job.batch.global.value / samples, 1),
+                {"batch.global", "pipeline.microbatch"});
+  }
+
+  Derived batchOfMicrobatches() const {
+    if (!draft.isKnown("pipeline.microbatch") || isPacked(draft.job))
+      return std::nullopt;
+    return from(draft.job.pipeline.microbatch.value.count * draft.job.pipeline.microbatches.value *
+                    std::max(draft.job.actor.data.value, 1u),
+                {"pipeline.microbatches", "pipeline.microbatch", "roles.actor.parallel.dp"});
   }
 
   Derived usualChunks() const {

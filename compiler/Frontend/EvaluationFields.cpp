@@ -33,6 +33,16 @@ std::vector<FieldSpec> evaluationRows() {
        .phase = "comm",
        .sentence = "steps from one evaluation to the next; the last step is followed by one too",
        .binding = IN_JOB(evaluation.every)},
+      {.path = "eval.samples",
+       .type = Count,
+       .unit = "samples",
+       .least = 1,
+       .most = 1 << 30,
+       .optional = true,
+       .phase = "comm",
+       .sentence = "samples of an evaluation, always the first ones of the text; as many as a "
+                   "step has if left out",
+       .binding = IN_JOB(evaluation.samples)},
       {.path = "eval.microbatches",
        .type = Count,
        .least = 1,
@@ -40,8 +50,8 @@ std::vector<FieldSpec> evaluationRows() {
        .optional = true,
        .aliases = "eval-iters",
        .phase = "comm",
-       .sentence = "microbatches of an evaluation, always the first ones of the text; as many as a "
-                   "step has if left out",
+       .sentence = "microbatches of an evaluation, of all replicas together; follow from its "
+                   "samples if left out",
        .binding = IN_JOB(evaluation.microbatches)},
       {.path = "eval.patience",
        .type = Count,

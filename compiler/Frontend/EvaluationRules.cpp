@@ -8,8 +8,6 @@ namespace vime {
 
 namespace {
 
-constexpr std::uint64_t kMostStepTokens = 1 << 29; // tokens travel in one message
-
 void checkWarmup(Draft &draft) {
   const Job &job = draft.job;
   const std::uint64_t warmup = job.optimizer.warmup.value, steps = job.run.steps.value;
@@ -62,50 +60,13 @@ void checkEvaluation(Draft &draft) {
           .note('`' + path + "` says: " + std::string(findField(path)->sentence));
 }
 
-void checkEvaluationTokens(Draft &draft) {
-  const Job &job = draft.job;
-  if (!draft.areKnown({"eval.microbatches", "pipeline.microbatch", "data.sequence"}))
-    return;
-  const std::uint64_t tokens = std::uint64_t{job.pipeline.samples.value} * job.data.sequence.value;
-  const std::uint64_t microbatches = job.evaluation.microbatches.value;
-  if (microbatches * tokens <= kMostStepTokens || tokens > kMostStepTokens)
-    return;
-  draft
-      .error(JobCode::StepTokens,
-             "an evaluation of " + counted(microbatches * tokens, "token") + ", at most " +
-                 text(kMostStepTokens) + " are possible",
-             job.evaluation.microbatches.span,
-             counted(microbatches, "microbatch") + " of " + counted(tokens, "token"))
-      .withHelp("use at most " + text(kMostStepTokens / tokens) + " microbatches");
-}
-
-/// Replicas would have to share the samples of an evaluation, or those of a short step, unevenly.
-void checkReplicas(Draft &draft) {
-  const Job &job = draft.job;
-  if (!draft.isKnown("roles.actor.parallel.dp") || job.actor.data.value == 1)
-    return;
-  if (draft.isKnown("eval.text"))
-    draft
-        .error(JobCode::LaterValue, "evaluation with replicas is not there yet",
-               job.evaluation.text.span)
-        .note("these are the replicas", job.actor.data.span);
-  if (draft.isKnown("data.tail") && job.data.tail.value == "short")
-    draft
-        .error(JobCode::LaterValue, "short steps with replicas are not there yet",
-               job.data.tail.span)
-        .note("these are the replicas", job.actor.data.span)
-        .withHelp("use `join` or `drop`");
-}
-
 } // namespace
 
 void checkVariation(Draft &draft) {
-  checkReplicas(draft);
   checkWarmup(draft);
   checkFloor(draft);
   checkDecay(draft);
   checkEvaluation(draft);
-  checkEvaluationTokens(draft);
 }
 
 } // namespace vime

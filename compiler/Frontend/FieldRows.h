@@ -13,6 +13,7 @@ std::vector<FieldSpec> clusterRows();          // PlacementFields.cpp
 std::vector<FieldSpec> modelRows();            // ModelFields.cpp
 std::vector<FieldSpec> roleRows();             // PlacementFields.cpp
 std::vector<FieldSpec> pipelineRows();         // TrainingFields.cpp
+std::vector<FieldSpec> batchRows();            // TrainingFields.cpp
 std::vector<FieldSpec> dataAndOptimizerRows(); // TrainingFields.cpp
 std::vector<FieldSpec> evaluationRows();       // EvaluationFields.cpp
 std::vector<FieldSpec> memoryRows();           // MemoryFields.cpp
@@ -24,9 +25,7 @@ inline constexpr double kMostWhole = static_cast<double>(std::numeric_limits<std
 inline constexpr double kMostReal = 1e12;
 
 // A binding of the member `place` of a Job, and of a model's configuration.
-#define IN_JOB(place)                                                                              \
-  bindField < [](auto &job) -> auto & { return job.place; }                                        \
-  > ()
+#define IN_JOB(place) bindField<[](auto &job) -> auto & { return job.place; }>()
 #define IN_MODEL(member) bindModel<&ModelConfig::member>()
 
 } // namespace vime

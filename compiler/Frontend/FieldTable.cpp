@@ -23,9 +23,9 @@ std::vector<FieldSpec> allRows() {
        .sentence = "name of the job in messages",
        .binding = IN_JOB(name)},
   };
-  for (auto &&section : {clusterRows(), modelRows(), roleRows(), pipelineRows(),
-                         dataAndOptimizerRows(), memoryRows(), evaluationRows(), checkpointRows(),
-                         runRows(), laterSections()})
+  for (auto &&section :
+       {clusterRows(), modelRows(), roleRows(), pipelineRows(), batchRows(), dataAndOptimizerRows(),
+        memoryRows(), evaluationRows(), checkpointRows(), runRows(), laterSections()})
     rows.insert(rows.end(), section.begin(), section.end());
   return rows;
 }

@@ -31,7 +31,8 @@ enum class FieldType : std::uint8_t {
   Path,    // a file or folder
   Ranks,   // `0-3`
   Pair,    // two real numbers in a list
-  Counts   // whole numbers in a list: `[3, 2, 2, 1]`
+  Counts,  // whole numbers in a list: `[3, 2, 2, 1]`
+  Amount   // a whole number with `unit` or `otherUnit`: `4 samples`, `512 tokens`
 };
 
 /// How a value gets into a Job and out of it. `model` is the model that a path `models.NAME.…`
@@ -47,7 +48,9 @@ struct FieldSpec {
   std::string_view path; // `*` stands for a model's name
   FieldType type = FieldType::Section;
   std::string_view unit{};        // of counts: `samples`
+  std::string_view otherUnit{};   // of amounts: `tokens`
   double least = 0, most = 0;     // of numbers, both included
+  double mostOther = 0;           // of amounts in the other unit
   bool above = false;             // of real numbers: `least` itself is excluded
   bool below = false;             // of real numbers: `most` itself is excluded
   std::string_view fallback{};    // the default, as text

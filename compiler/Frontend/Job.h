@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/Diagnostics/Findings.h"
+#include "compiler/Frontend/Value.h"
 #include "runtime/ModelSpec/ModelSpec.h"
 
 namespace vime {
@@ -64,18 +65,28 @@ struct Job {
 
   struct {
     Field<std::string> schedule; // name of an order, or path of a table (schedules/OrderTable.h)
-    Field<std::string> scheduleHash;                    // of the table's bytes; empty: no table
-    Field<std::uint32_t> chunks, microbatches, samples; // samples of a microbatch
+    Field<std::string> scheduleHash;             // of the table's bytes; empty: no table
+    Field<std::uint32_t> chunks, microbatches;   // microbatches of a step in each replica, at most
+    Field<Quantity> microbatch;                  // samples, or tokens: then samples are packed
     Field<std::vector<std::uint64_t>> layout;    // layers of each stage; empty: as even as possible
     Field<std::vector<std::uint64_t>> placement; // rank of each stage; empty: as the order has it
     Field<std::uint64_t> memoryLimit;            // bytes per rank that a plan may use; 0: no limit
   } pipeline;
 
   struct {
+    Field<std::uint64_t> global; // samples of a step, of all replicas
+  } batch;
+
+  struct {
     Field<std::string> text;
     Field<std::uint32_t> sequence; // tokens
+    Field<std::string> split;      // `window`, `line`, `paragraph`
     Field<std::string> tail;       // `join`, `short`, `drop`
   } data;
+
+  /// Of packed samples: how many microbatches the steps of the run need, in the replica that has
+  /// most; each number that occurs, ascending. Found by `readJob`, in no text of a job.
+  std::vector<std::uint32_t> packedSteps;
 
   struct {
     Field<std::string> kind; // `adamw`
@@ -89,7 +100,8 @@ struct Job {
   struct {
     Field<std::string> text;                     // empty: no evaluation
     Field<std::uint64_t> every;                  // steps
-    Field<std::uint32_t> microbatches, patience; // 0: as many as a step has; without end
+    Field<std::uint64_t> samples;                // 0: follow from the microbatches
+    Field<std::uint32_t> microbatches, patience; // 0: follow from the samples; without end
     Field<double> target;                        // 0: none
   } evaluation;
 

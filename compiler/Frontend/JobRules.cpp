@@ -13,9 +13,6 @@ namespace vime {
 
 namespace {
 
-constexpr std::uint64_t kMostTokens = 1 << 24;     // of a microbatch
-constexpr std::uint64_t kMostStepTokens = 1 << 29; // of a step: tokens travel in one message
-
 std::string rangeText(std::uint32_t first, std::uint32_t count) {
   return count == 1 ? text(first) : text(first) + '-' + text(first + count - 1);
 }
@@ -102,38 +99,6 @@ void checkMesh(Draft &draft) {
       .withHelp(meshHelp(pipeline, replicas, ranks));
 }
 
-void checkMicrobatchTokens(Draft &draft) {
-  const Job &job = draft.job;
-  const std::uint64_t samples = job.pipeline.samples.value, sequence = job.data.sequence.value;
-  if (!draft.areKnown({"pipeline.microbatch", "data.sequence"}) ||
-      samples * sequence <= kMostTokens)
-    return;
-  draft
-      .error(JobCode::MicrobatchTokens,
-             "a microbatch of " + counted(samples * sequence, "token") + ", at most " +
-                 text(kMostTokens) + " are possible",
-             job.pipeline.samples.span,
-             counted(samples, "sample") + " of " + counted(sequence, "token"))
-      .withHelp("use at most " + counted(kMostTokens / sequence, "sample") +
-                " and more microbatches");
-}
-
-void checkStepTokens(Draft &draft) {
-  const Job &job = draft.job;
-  const std::uint64_t microbatches = job.pipeline.microbatches.value;
-  const std::uint64_t tokens = std::uint64_t{job.pipeline.samples.value} * job.data.sequence.value;
-  if (!draft.areKnown({"pipeline.microbatches", "pipeline.microbatch", "data.sequence"}) ||
-      tokens > kMostTokens || microbatches * tokens <= kMostStepTokens)
-    return;
-  draft
-      .error(JobCode::StepTokens,
-             "a step of " + counted(microbatches * tokens, "token") + ", at most " +
-                 text(kMostStepTokens) + " are possible",
-             job.pipeline.microbatches.span,
-             counted(microbatches, "microbatch") + " of " + counted(tokens, "token"))
-      .withHelp("use at most " + text(kMostStepTokens / tokens) + " microbatches of this size");
-}
-
 void checkExportedModel(Draft &draft) {
   const Job &job = draft.job;
   const Job::NamedModel *model = draft.model(job.actor.model.value);
@@ -181,8 +146,7 @@ void checkRules(Draft &draft) {
   checkActorRanks(draft);
   checkMesh(draft);
   checkPipeline(draft);
-  checkMicrobatchTokens(draft);
-  checkStepTokens(draft);
+  checkBatch(draft);
   checkExportedModel(draft);
   checkRecompute(draft);
   checkMemoryLimit(draft);

@@ -36,16 +36,22 @@ std::string printBytes(std::uint64_t bytes) {
   return fmt::format("{}{}", bytes / static_cast<std::uint64_t>(best->times), best->name);
 }
 
+// Units end in `s`.
+std::string printCount(std::uint64_t count, std::string_view unit) {
+  return unit.empty()
+             ? std::to_string(count)
+             : fmt::format("{} {}", count, unit.substr(0, unit.size() - (count == 1 ? 1 : 0)));
+}
+
 } // namespace
 
 std::string printValue(const FieldSpec &field, const Value &value) {
   switch (field.type) {
-  case FieldType::Count: {
-    const std::uint64_t count = std::get<std::uint64_t>(value);
-    if (field.unit.empty())
-      return std::to_string(count);
-    return fmt::format("{} {}", count,
-                       field.unit.substr(0, field.unit.size() - (count == 1 ? 1 : 0)));
+  case FieldType::Count:
+    return printCount(std::get<std::uint64_t>(value), field.unit);
+  case FieldType::Amount: {
+    const auto [count, inOther] = std::get<Quantity>(value);
+    return printCount(count, inOther ? field.otherUnit : field.unit);
   }
   case FieldType::Number:
     return fmt::format("{}", std::get<double>(value));

@@ -11,6 +11,7 @@
 #include "compiler/Frontend/Document.h"
 #include "compiler/Frontend/Draft.h"
 #include "compiler/Frontend/OrderFile.h"
+#include "compiler/Frontend/PackedText.h"
 #include "compiler/Frontend/Settings.h"
 #include "compiler/Frontend/UnknownKey.h"
 
@@ -123,6 +124,8 @@ private:
       return "two numbers such as " + std::string(field.fallback);
     case FieldType::Counts:
       return "whole numbers such as [3, 2, 2, 1]";
+    case FieldType::Amount:
+      return "a number of " + std::string(field.unit) + " or " + std::string(field.otherUnit);
     }
     return {};
   }
@@ -265,6 +268,7 @@ std::optional<Job> readJob(std::string_view text, const std::string &file, Findi
   readCheckpoints(draft);
   readOrderOf(draft, sources);
   complete(draft);
+  packTextsOf(draft);
   checkRules(draft);
   sortByPlace(findings, before, file);
   limit(findings, before, file);

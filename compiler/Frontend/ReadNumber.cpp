@@ -68,8 +68,8 @@ Parsed parseCount(const FieldSpec &field, std::string_view text) {
     const auto [number, unit] = splitUnit(text);
     const std::string_view singular = field.unit.substr(0, field.unit.size() - 1);
     const auto &later = field.laterWords;
-    const std::string help =
-        fmt::format("write `{} {}`", wholeNumber(number) ? number : "4", field.unit);
+    const std::string help = fmt::format(
+        "write `{} {}`", wholeNumber(number) ? number : std::string_view("4"), field.unit);
     if (!number.empty() && std::find(later.begin(), later.end(), unit) != later.end())
       return ValueProblem{JobCode::LaterValue,
                           fmt::format("in {} asks for something vime cannot do yet", unit),
@@ -95,6 +95,33 @@ Parsed parseCount(const FieldSpec &field, std::string_view text) {
   if (auto problem = outOfRange(field, static_cast<double>(*number), text))
     return *problem;
   return Value(*number);
+}
+
+Parsed parseAmount(const FieldSpec &field, std::string_view text) {
+  const auto [number, unit] = splitUnit(text);
+  const bool inOther =
+      unit == field.otherUnit || unit == field.otherUnit.substr(0, field.otherUnit.size() - 1);
+  const bool isKnown = inOther || unit.empty() || unit == field.unit ||
+                       unit == field.unit.substr(0, field.unit.size() - 1);
+  const std::string_view shown = wholeNumber(number) ? number : "4";
+  const std::string help =
+      fmt::format("write `{} {}` or `{} {}`", shown, field.unit, shown, field.otherUnit);
+  if (!number.empty() && !isKnown)
+    return ValueProblem{
+        JobCode::Unit,
+        fmt::format("is counted in {} or {}, not in {}", field.unit, field.otherUnit, quoted(unit)),
+        fmt::format("expected {} or {}", field.unit, field.otherUnit), help};
+  FieldSpec counted = field;
+  counted.type = FieldType::Count;
+  counted.unit = inOther ? field.otherUnit : field.unit;
+  counted.most = inOther ? field.mostOther : field.most;
+  Parsed parsed = parseCount(counted, text);
+  if (const auto *value = std::get_if<Value>(&parsed))
+    return Value(Quantity{std::get<std::uint64_t>(*value), inOther});
+  auto &problem = std::get<ValueProblem>(parsed);
+  if (problem.code == JobCode::Unit)
+    problem.help = help;
+  return problem;
 }
 
 Parsed parseNumber(const FieldSpec &field, std::string_view text) {

@@ -107,6 +107,8 @@ Parsed parseValue(const FieldSpec &field, std::string_view text) {
     return parsePair(field, text);
   case FieldType::Counts:
     return parseCounts(field, text);
+  case FieldType::Amount:
+    return parseAmount(field, text);
   }
   return ValueProblem{.code = JobCode::NotASection,
                       .message = "must be a mapping of keys to values"};

@@ -12,6 +12,7 @@ namespace vime {
 using Parsed = std::variant<Value, ValueProblem>;
 
 Parsed parseCount(const FieldSpec &field, std::string_view text);
+Parsed parseAmount(const FieldSpec &field, std::string_view text);
 Parsed parseNumber(const FieldSpec &field, std::string_view text);
 Parsed parseBytes(const FieldSpec &field, std::string_view text);
 Parsed parseSeconds(const FieldSpec &field, std::string_view text);

@@ -1,5 +1,5 @@
 // Rules: J over several values of a job: JobRules.cpp, ModelRules.cpp, OrderRules.cpp,
-// EvaluationRules.cpp, SavingRules.cpp.
+// BatchRules.cpp, EvaluationRules.cpp, SavingRules.cpp.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,8 @@ namespace vime {
 void checkModels(Draft &draft);
 /// The schedule: that it can be built, fits the ranks and the model, and is placed as asked.
 void checkPipeline(Draft &draft);
+/// What a step and an evaluation take from their texts.
+void checkBatch(Draft &draft);
 /// What a run needs to save itself.
 void checkSaving(Draft &draft);
 

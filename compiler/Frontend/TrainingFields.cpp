@@ -11,6 +11,7 @@ using enum FieldType;
 namespace {
 
 constexpr double kMostSteps = 2147483647;
+constexpr double kMostBatch = double(std::uint64_t{1} << 52); // 65536 × 65536 × 1048576
 constexpr double kDay = 24 * 3600;
 
 } // namespace
@@ -49,20 +50,23 @@ std::vector<FieldSpec> pipelineRows() {
        .type = Count,
        .least = 1,
        .most = kMaxMicrobatches,
+       .derivedFrom = "batch.global, pipeline.microbatch",
        .aliases = "num-microbatches gradient-accumulation-steps",
        .phase = "order",
-       .sentence = "microbatches of one step in each replica; a table says them itself",
+       .sentence = "microbatches of one step in each replica, of packed samples at most; a table "
+                   "says them itself",
        .binding = IN_JOB(pipeline.microbatches)},
       {.path = "pipeline.microbatch",
-       .type = Count,
+       .type = Amount,
        .unit = "samples",
+       .otherUnit = "tokens",
        .least = 1,
        .most = 65536,
-       .laterWords = {"tokens"},
+       .mostOther = 1 << 24,
        .aliases = "micro-batch-size",
        .phase = "memory",
-       .sentence = "size of one microbatch",
-       .binding = IN_JOB(pipeline.samples)},
+       .sentence = "size of one microbatch; in tokens: samples are packed until no more fit",
+       .binding = IN_JOB(pipeline.microbatch)},
       {.path = "pipeline.memory_limit",
        .type = Bytes,
        .least = 1,
@@ -92,6 +96,24 @@ std::vector<FieldSpec> pipelineRows() {
   };
 }
 
+std::vector<FieldSpec> batchRows() {
+  return {
+      {.path = "batch", .phase = "job", .sentence = "what a step takes from the data"},
+      {.path = "batch.global",
+       .type = Count,
+       .unit = "samples",
+       .least = 1,
+       .most = kMostBatch,
+       .derivedFrom = "pipeline.microbatches, pipeline.microbatch, roles.actor.parallel.dp",
+       .aliases = "global-batch-size",
+       .phase = "order",
+       .sentence = "samples of one step, of all replicas; packed ones must be stated",
+       .binding = IN_JOB(batch.global)},
+      {.path = "batch.prompts", .later = "generation from prompts"},
+      {.path = "batch.samples_per_prompt", .later = "generation from prompts"},
+  };
+}
+
 std::vector<FieldSpec> dataAndOptimizerRows() {
   return {
       {.path = "data", .phase = "job", .sentence = "what the model learns from"},
@@ -108,8 +130,17 @@ std::vector<FieldSpec> dataAndOptimizerRows() {
        .most = 1 << 20,
        .aliases = "seq-length",
        .phase = "memory",
-       .sentence = "length of one sample",
+       .sentence = "length of one sample, of a line or paragraph at most",
        .binding = IN_JOB(data.sequence)},
+      {.path = "data.split",
+       .type = Word,
+       .fallback = "window",
+       .words = {"window", "line", "paragraph"},
+       .laterWords = {"document"},
+       .phase = "order",
+       .sentence = "what of the text is a sample: as many bytes as fit, a line, or the lines "
+                   "between two empty ones",
+       .binding = IN_JOB(data.split)},
       {.path = "data.tail",
        .type = Word,
        .fallback = "join",
@@ -257,7 +288,6 @@ std::vector<FieldSpec> runRows() {
 
 std::vector<FieldSpec> laterSections() {
   return {
-      {.path = "batch", .aliases = "global-batch-size", .later = "batches of prompts and samples"},
       {.path = "rollout", .later = "generation"},
       {.path = "reward", .later = "rewards"},
       {.path = "algorithm", .later = "reinforcement learning"},

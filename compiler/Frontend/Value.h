@@ -27,9 +27,17 @@ struct RankRange {
   bool operator==(const RankRange &) const = default;
 };
 
+/// Of a field with two units: `512 tokens`, where the other one is samples.
+struct Quantity {
+  std::uint64_t count = 0;
+  bool inOther = false; // counted in FieldSpec::otherUnit
+  bool operator==(const Quantity &) const = default;
+};
+
 using NumberPair = std::pair<double, double>;
 using CountList = std::vector<std::uint64_t>;
-using Value = std::variant<std::uint64_t, double, std::string, RankRange, NumberPair, CountList>;
+using Value =
+    std::variant<std::uint64_t, double, std::string, RankRange, NumberPair, CountList, Quantity>;
 
 /// Why a text is no value of a field.
 struct ValueProblem {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/Frontend/Microbatch.h"
 #include "compiler/Lowering/ConnectRounds.h"
-#include "compiler/Lowering/StepFamily.h"
 #include "runtime/Plan/Names.h"
 
 namespace vime {
@@ -30,10 +30,9 @@ std::vector<plan::Origin> originsOf(const Job &job) {
   comesFrom("optimizer.kind", job.optimizer.kind.span, {Opcode::ScaleGradients, Opcode::Optimize});
   comesFrom("roles.actor.parallel.dp", job.actor.data.span, {Opcode::AllReduce});
   comesFrom("data.text", job.data.text.span, {Opcode::Load});
-  comesFrom(
-      "eval.text", job.evaluation.text.span,
-      {Opcode::Evaluate, Opcode::EvaluateLoss, Opcode::LoadEvaluation, Opcode::ReportEvaluation,
-       Opcode::MeasureEvaluation});
+  comesFrom("eval.text", job.evaluation.text.span,
+            {Opcode::Evaluate, Opcode::EvaluateLoss, Opcode::LoadEvaluation,
+             Opcode::ReportEvaluation, Opcode::MeasureEvaluation});
   comesFrom("run.steps", job.run.steps.span,
             {Opcode::Decide, Opcode::Broadcast, Opcode::Gather, Opcode::Measure, Opcode::Report});
   comesFrom("run.export", job.run.exportTo.span, {Opcode::ExportShard, Opcode::ExportCommit});
@@ -53,23 +52,23 @@ void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text,
                 std::string compilerVersion) {
   plan.compiler = std::move(compilerVersion);
   plan.job = resolvedText(job);
+  const MicrobatchCaps caps = capsOf(job);
   plan.data = {.text = job.data.text.value,
                .textBytes = text.bytes,
                .textHash = text.hash,
-               .sequence = job.data.sequence.value,
-               .samples = job.pipeline.samples.value,
-               .tokens = job.pipeline.samples.value * job.data.sequence.value,
+               .sequence = caps.segmentTokens,
+               .samples = caps.segments,
+               .tokens = caps.tokens,
                .microbatches = job.pipeline.microbatches.value,
-               .batch = std::uint64_t{job.pipeline.samples.value} *
-                        job.pipeline.microbatches.value * job.actor.data.value,
+               .batch = job.batch.global.value,
+               .split = *plan::enumeratorOf<plan::Split>(job.data.split.value),
                .tail = *plan::enumeratorOf<plan::Tail>(job.data.tail.value)};
   if (!job.evaluation.text.value.empty())
     plan.evaluation = {.text = job.evaluation.text.value,
                        .textBytes = text.heldOutBytes,
                        .textHash = text.heldOutHash,
                        .every = job.evaluation.every.value,
-                       .batch =
-                           std::uint64_t{job.pipeline.samples.value} * evaluationMicrobatches(job),
+                       .batch = evaluationBatch(job),
                        .microbatches = evaluationMicrobatches(job),
                        .patience = job.evaluation.patience.value,
                        .target = job.evaluation.target.value};

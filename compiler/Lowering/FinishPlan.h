@@ -15,6 +15,7 @@ struct TextFacts {
   std::uint64_t heldOutBytes = 0;
   plan::Hash128 heldOutHash{};
   plan::Hash128 moduleHash{};
+  std::uint64_t samples = 0; // of an epoch
 };
 
 /// Fills settings, limits, connect rounds and origins.

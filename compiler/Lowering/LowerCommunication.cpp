@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "compiler/Frontend/Microbatch.h"
 #include "compiler/Lowering/PipelineClock.h"
 #include "compiler/Lowering/ProgramWriter.h"
 #include "compiler/Lowering/RankBuffers.h"
@@ -226,40 +227,51 @@ private:
   }
 
   void runPipeline(ProgramWriter &programs, const PipelineClock &clock) {
-    std::vector<char> hasGradients(lastStage + 1, 0);
-    auto overwriteOnce = [&](std::uint32_t stage) {
-      const std::uint16_t first = hasGradients[stage] ? 0 : kOverwriteGradients;
-      hasGradients[stage] = 1;
-      return first;
-    };
+    const std::vector<int> clearing = clearingMicrobatches(clock);
+    const bool mayBeEmpty = fillsUp(job);
     for (const PipelineNode &node : clock.nodes) {
-      const bool accumulates =
-          node.kind == NodeKind::Backward || node.kind == NodeKind::BackwardWeight;
+      const bool clears = node.microbatch == clearing[static_cast<std::size_t>(node.stage)];
       const std::uint16_t immediate =
-          accumulates ? overwriteOnce(static_cast<std::uint32_t>(node.stage)) : std::uint16_t{0};
-      forEachReplica([&](std::uint32_t first) { append(programs, first, node, immediate); });
+          clears && accumulates(node) ? kOverwriteGradients : std::uint16_t{0};
+      const std::uint8_t flags = mayBeEmpty && !clears ? kSkipIfEmpty : std::uint8_t{0};
+      forEachReplica([&](std::uint32_t first) { append(programs, first, node, immediate, flags); });
     }
   }
 
+  static bool accumulates(const PipelineNode &node) {
+    return node.kind == NodeKind::Backward || node.kind == NodeKind::BackwardWeight;
+  }
+
+  // Of each stage the microbatch whose weight gradient clears those of the last step: its tasks run
+  // also if it is empty.
+  std::vector<int> clearingMicrobatches(const PipelineClock &clock) const {
+    std::vector<int> clearing(lastStage + 1, -1);
+    for (const PipelineNode &node : clock.nodes)
+      if (int &first = clearing[static_cast<std::size_t>(node.stage)];
+          first < 0 && accumulates(node))
+        first = node.microbatch;
+    return clearing;
+  }
+
   void append(ProgramWriter &programs, std::uint32_t first, const PipelineNode &node,
-              std::uint16_t immediate) {
+              std::uint16_t immediate, std::uint8_t flags) {
     const auto stage = static_cast<std::uint32_t>(node.stage);
     const auto microbatch = static_cast<std::uint32_t>(node.microbatch);
     const ProgramWriter::End here = endOf(first, stage);
     switch (node.kind) {
     case NodeKind::Forward:
-      programs.local(here.rank, Opcode::Forward, here.chunk, microbatch);
+      programs.local(here.rank, Opcode::Forward, here.chunk, microbatch, 0, flags);
       if (stage == lastStage)
-        programs.local(here.rank, Opcode::Loss, here.chunk, microbatch);
+        programs.local(here.rank, Opcode::Loss, here.chunk, microbatch, 0, flags);
       break;
     case NodeKind::Backward:
-      programs.local(here.rank, Opcode::Backward, here.chunk, microbatch, immediate);
+      programs.local(here.rank, Opcode::Backward, here.chunk, microbatch, immediate, flags);
       break;
     case NodeKind::BackwardInput:
-      programs.local(here.rank, Opcode::BackwardInput, here.chunk, microbatch);
+      programs.local(here.rank, Opcode::BackwardInput, here.chunk, microbatch, 0, flags);
       break;
     case NodeKind::BackwardWeight:
-      programs.local(here.rank, Opcode::BackwardWeight, here.chunk, microbatch, immediate);
+      programs.local(here.rank, Opcode::BackwardWeight, here.chunk, microbatch, immediate, flags);
       break;
     case NodeKind::SendForward:
       programs.transfer(here, endOf(first, stage + 1), Flow::Forward, boundary, BufferKind::Input,
@@ -326,9 +338,10 @@ private:
     if (node.kind == NodeKind::SendForward)
       return programs.transfer(here, endOf(first, stage + 1), Flow::Forward, boundary,
                                BufferKind::Input, microbatch);
-    programs.local(here.rank, Opcode::Evaluate, here.chunk, microbatch);
+    const std::uint8_t flags = fillsUp(job) ? kSkipIfEmpty : 0;
+    programs.local(here.rank, Opcode::Evaluate, here.chunk, microbatch, 0, flags);
     if (stage == lastStage)
-      programs.local(here.rank, Opcode::EvaluateLoss, here.chunk, microbatch);
+      programs.local(here.rank, Opcode::EvaluateLoss, here.chunk, microbatch, 0, flags);
   }
 
   // What the coordinator has changed in it, to every rank.
@@ -395,12 +408,6 @@ private:
 };
 
 } // namespace
-
-MicrobatchCaps capsOf(const Job &job) {
-  return {.tokens = job.pipeline.samples.value * job.data.sequence.value,
-          .segments = job.pipeline.samples.value,
-          .segmentTokens = job.data.sequence.value};
-}
 
 std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
                                        const std::vector<std::uint32_t> &family,

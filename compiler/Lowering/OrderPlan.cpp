@@ -1,5 +1,6 @@
 #include "compiler/Lowering/OrderPlan.h"
 
+#include "compiler/Frontend/Microbatch.h"
 #include "compiler/Frontend/ReadJob.h"
 #include "compiler/Lowering/BuildOrder.h"
 #include "compiler/Lowering/LowerCommunication.h"

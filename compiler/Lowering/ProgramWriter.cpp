@@ -99,16 +99,18 @@ std::uint8_t ProgramWriter::groupLaneOf(std::uint32_t rank, std::uint32_t group)
 }
 
 void ProgramWriter::local(std::uint32_t rank, Opcode opcode, std::uint32_t stage,
-                          std::uint32_t microbatch, std::uint16_t immediate) {
+                          std::uint32_t microbatch, std::uint16_t immediate, std::uint8_t flags) {
   const LaneKind kind = findSignature(code(opcode))->lane;
-  for (const KnownLane &lane : known[rank])
-    if (lane.kind == kind) {
-      append(rank, opcode, lane.lane, stage, microbatch, immediate, latest[rank] + 1);
-      return;
-    }
-  const std::uint8_t lane = laneOf(rank, {.kind = kind});
-  known[rank].push_back({kind, Flow::Forward, 0, lane});
-  append(rank, opcode, lane, stage, microbatch, immediate, latest[rank] + 1);
+  const auto on = std::find_if(known[rank].begin(), known[rank].end(),
+                               [kind](const KnownLane &one) { return one.kind == kind; });
+  std::uint8_t lane = 0;
+  if (on != known[rank].end()) {
+    lane = on->lane;
+  } else {
+    lane = laneOf(rank, {.kind = kind});
+    known[rank].push_back({kind, Flow::Forward, 0, lane});
+  }
+  append(rank, opcode, lane, stage, microbatch, immediate, latest[rank] + 1).flags |= flags;
 }
 
 std::uint8_t ProgramWriter::laneOf(std::uint32_t rank, const Lane &lane) {

@@ -2,19 +2,46 @@
 
 #include <algorithm>
 
+#include "compiler/Frontend/Microbatch.h"
+#include "runtime/Data/Share.h"
+
 namespace vime {
 
-std::vector<std::uint32_t> stepFamily(const Job &job, std::uint64_t textBytes) {
+namespace {
+
+/// Every member is a case of its own, and has to be proved; empty microbatches cost little.
+constexpr std::size_t kMostMembers = 8;
+
+std::vector<std::uint32_t> familyOfPacked(const Job &job) {
+  std::vector<std::uint32_t> all = job.packedSteps;
   const std::uint32_t whole = job.pipeline.microbatches.value;
-  if (job.data.tail.value != "short")
+  if (all.empty() || all.back() != whole)
+    all.push_back(whole);
+  std::vector<std::uint32_t> members;
+  const std::size_t count = std::min(all.size(), kMostMembers);
+  for (std::size_t member = 1; member <= count; ++member)
+    members.push_back(all[member * all.size() / count - 1]);
+  return members;
+}
+
+} // namespace
+
+std::vector<std::uint32_t> stepFamily(const Job &job, std::uint64_t samples) {
+  if (isPacked(job))
+    return familyOfPacked(job);
+  const std::uint32_t whole = job.pipeline.microbatches.value;
+  const std::uint64_t batch = job.batch.global.value, wholeSteps = samples / batch,
+                      left = samples % batch, size = job.pipeline.microbatch.value.count;
+  if (job.data.tail.value != "short" || left == 0 || job.run.steps.value <= wholeSteps)
     return {whole};
-  const std::uint64_t samples = job.pipeline.samples.value;
-  const std::uint64_t windows = textBytes / (std::uint64_t{job.data.sequence.value} + 1);
-  const std::uint64_t wholeSteps = windows / (samples * whole), left = windows % (samples * whole);
-  const auto last = static_cast<std::uint32_t>((left + samples - 1) / samples);
-  if (left == 0 || last == whole || job.run.steps.value <= wholeSteps)
-    return {whole};
-  return {last, whole};
+  const std::uint32_t last =
+      largestShare(static_cast<std::uint32_t>((left + size - 1) / size), job.actor.data.value);
+  return last == whole ? std::vector{whole} : std::vector{last, whole};
+}
+
+bool fillsUp(const Job &job) {
+  const bool mayDiffer = job.data.tail.value == "short" || !job.evaluation.text.value.empty();
+  return isPacked(job) || (job.actor.data.value > 1 && mayDiffer);
 }
 
 Schedule shortened(const Schedule &order, std::uint32_t microbatches) {
@@ -24,17 +51,6 @@ Schedule shortened(const Schedule &order, std::uint32_t microbatches) {
       return task.kind == TaskKind::Idle || task.microbatch >= static_cast<int>(microbatches);
     });
   return result;
-}
-
-std::uint32_t evaluationMicrobatches(const Job &job) {
-  if (job.evaluation.text.value.empty())
-    return 0;
-  const std::uint32_t stated = job.evaluation.microbatches.value;
-  return stated != 0 ? stated : job.pipeline.microbatches.value;
-}
-
-std::uint32_t mostMicrobatches(const Job &job) {
-  return std::max(job.pipeline.microbatches.value, evaluationMicrobatches(job));
 }
 
 } // namespace vime

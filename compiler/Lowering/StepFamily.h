@@ -9,18 +9,17 @@
 
 namespace vime {
 
-/// Ascending; the last one is that of a whole step. Others occur where the text of an epoch does
-/// not fill its last step (`data.tail: short`) and the run comes that far.
-std::vector<std::uint32_t> stepFamily(const Job &job, std::uint64_t textBytes);
+/// Ascending; the last one is that of a whole step. Others occur where samples are packed by
+/// tokens, and where the `samples` of an epoch do not fill its last step (`data.tail: short`) and
+/// the run comes that far. Of many that occur it has some: a step is filled up to the next one with
+/// empty microbatches.
+std::vector<std::uint32_t> stepFamily(const Job &job, std::uint64_t samples);
+
+/// Whether a pass can have microbatches without a token.
+bool fillsUp(const Job &job);
 
 /// The order without the microbatches from `microbatches` on. Legal if the order is: what is left
 /// out depends on nothing that stays, and nothing that stays on it.
 Schedule shortened(const Schedule &order, std::uint32_t microbatches);
-
-/// Of an evaluation; 0 if the job has none.
-std::uint32_t evaluationMicrobatches(const Job &job);
-
-/// Of any pass: what buffers of every microbatch are made for.
-std::uint32_t mostMicrobatches(const Job &job);
 
 } // namespace vime

@@ -10,8 +10,8 @@
 #include "compiler/Phases/PhasePass.h"
 #include "compiler/Verify/Verify.h"
 #include "dialects/Plan/FlattenPlan.h"
-#include "runtime/Base/AtomicFile.h"
 #include "mlir/Pass/PassManager.h"
+#include "runtime/Base/AtomicFile.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace vime {
@@ -41,7 +41,7 @@ public:
     // longer than the phases that made them.
     module = moduleFromJob(&context, job).release();
     if (!finished("job") || !phase("order", createOrderPhase(&findings)) ||
-        !phase("comm", createCommPhase(stepFamily(job, options.text.bytes), &findings)) ||
+        !phase("comm", createCommPhase(stepFamily(job, options.text.samples), &findings)) ||
         !phase("memory", createMemoryPhase(&findings)) ||
         !phase("plan", createPlanPhase(options.text, options.version, &findings)))
       return stopped;

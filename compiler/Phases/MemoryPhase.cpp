@@ -1,6 +1,7 @@
 // Phase `memory`: layouts, operands and waits. Ops of actions are changed in place.
 #include <algorithm>
 
+#include "compiler/Frontend/Microbatch.h"
 #include "compiler/Lowering/LowerCommunication.h"
 #include "compiler/Lowering/PlanMemory.h"
 #include "compiler/Lowering/RankBuffers.h"

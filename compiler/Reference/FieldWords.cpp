@@ -70,6 +70,8 @@ std::string withinRange(const FieldSpec &field) {
     return "[0.9, 0.95]";
   case FieldType::Counts:
     return "[3, 2, 2, 1]";
+  case FieldType::Amount:
+    return printValue(field, Quantity{static_cast<std::uint64_t>(least), false});
   case FieldType::Path:
     return "out/" + std::string(field.key());
   case FieldType::Word:
@@ -110,6 +112,8 @@ std::string kindOf(const FieldSpec &field) {
     return "a list of two numbers";
   case FieldType::Counts:
     return "a list of whole numbers";
+  case FieldType::Amount:
+    return fmt::format("a number of {} or {}", field.unit, field.otherUnit);
   }
   return {};
 }
@@ -120,6 +124,9 @@ std::string rangeOf(const FieldSpec &field) {
   if (!isNumber || (field.least == 0 && field.most == 0))
     return {};
   const std::string least = limit(field, field.least);
+  if (field.type == FieldType::Amount)
+    return fmt::format("{} to {} {} or {} {}", least, limit(field, field.most), field.unit,
+                       limit(field, field.mostOther), field.otherUnit);
   if (!field.above && !field.below && !isUnlimited(field))
     return field.least == field.most ? least
                                      : fmt::format("{} to {}", least, limit(field, field.most));

@@ -95,6 +95,12 @@ constexpr std::array kExamples = {
     JobExample{JobCode::StepTokens,
                "pipeline:  {schedule: 1f1b, microbatches: 1024, microbatch: 8192 samples}",
                kPipeline, "use fewer microbatches, or smaller ones"},
+    JobExample{JobCode::BatchSize,
+               "pipeline:  {schedule: 1f1b, microbatches: 8, microbatch: 4 samples}\n"
+               "batch:     {global: 30 samples}",
+               "pipeline:  {schedule: 1f1b, microbatch: 4 samples}\n"
+               "batch:     {global: 32 samples}",
+               "state the batch or the number of microbatches; the other one follows"},
 
     JobExample{JobCode::Checkpoint, "  policy:  {checkpoint: no-such-folder}", kModel,
                "name a Hugging Face directory with a config.json that can be read"},
@@ -119,6 +125,12 @@ constexpr std::array kExamples = {
                kData, "a relative path counts from the folder of the job file"},
     JobExample{JobCode::TextTooShort, "data:      {text: short.txt, sequence: 128 tokens}", kData,
                "use a longer text, or smaller steps"},
+    JobExample{JobCode::PackedSteps,
+               "pipeline:  {schedule: 1f1b, microbatches: 7, microbatch: 512 tokens}\n"
+               "batch:     {global: 32 samples}",
+               "pipeline:  {schedule: 1f1b, microbatch: 512 tokens}\n"
+               "batch:     {global: 32 samples}",
+               "leave `pipeline.microbatches` out: it follows from the text"},
 
     JobExample{JobCode::OrderCell, "pipeline:  {schedule: orders/typo.csv, microbatch: 4 samples}",
                "pipeline:  {schedule: orders/mine.csv, microbatch: 4 samples}",

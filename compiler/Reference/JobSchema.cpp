@@ -45,6 +45,10 @@ Json typeOf(const FieldSpec &field) {
     json = {{"type", "integer"}};
     limit(json, field);
     return json;
+  case FieldType::Amount:
+    return {{"type", "string"},
+            {"pattern",
+             "^[0-9]+ (" + std::string(field.unit) + "?|" + std::string(field.otherUnit) + "?)$"}};
   case FieldType::Number:
     json = {{"type", "number"}};
     limit(json, field);

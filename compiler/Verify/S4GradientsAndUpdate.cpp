@@ -32,6 +32,9 @@ struct StageState {
   std::uint32_t tiedSum = kNone;      // of the head: buffer that its tied gradients are added up in
   std::uint32_t tiedTaken = kNone;    // of the head: entry that sends or adds them
   std::uint32_t tiedAdded = kNone;    // of the embedding: entry that adds them
+  /// Input gradients before the first weight gradient that an empty microbatch skips: microbatch
+  /// and entry.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> skipped;
 };
 
 /// One step of one rank.
@@ -58,9 +61,10 @@ public:
 private:
   void judge(std::uint32_t entry, const Action &action) {
     if ((action.flags & kSkipIfEmpty) != 0 && isNeededWhenEmpty(action))
-      fault(17, entry, kNone,
-            "is skipped where a microbatch is empty, though what it leaves is read all the same");
+      neededWhenEmpty(entry);
     switch (static_cast<Opcode>(action.opcode)) {
+    case Opcode::BackwardInput:
+      return inputGradient(entry, action);
     case Opcode::Backward:
     case Opcode::BackwardWeight:
       return weightGradient(entry, action);
@@ -106,6 +110,18 @@ private:
            (isGradient && (action.immediate & kOverwriteGradients) != 0);
   }
 
+  void neededWhenEmpty(std::uint32_t entry) {
+    fault(17, entry, kNone,
+          "is skipped where a microbatch is empty, though what it leaves is read all the same");
+  }
+
+  /// The gradients of norms are made here, and stored by the weight gradient.
+  void inputGradient(std::uint32_t entry, const Action &action) {
+    StageState &stage = stages[action.stage];
+    if (stage.gradients == 0 && (action.flags & kSkipIfEmpty) != 0)
+      stage.skipped.push_back({table.microbatch(rank, entry), entry});
+  }
+
   void weightGradient(std::uint32_t entry, const Action &action) {
     used = true;
     StageState &stage = stages[action.stage];
@@ -135,6 +151,10 @@ private:
             "adds to a gradient of the tied matrix that was already handed on");
     else if (!first && (stage.sum != sumOf(action) || stage.tiedSum != tiedSumOf(action)))
       fault(11, entry, stage.last, "adds to another buffer than the weight gradient before it");
+    if (first && overwrites)
+      for (const auto &[skipped, input] : stage.skipped)
+        if (skipped == microbatch)
+          neededWhenEmpty(input);
     stage.sum = sumOf(action);
     stage.tiedSum = tiedSumOf(action);
     ++stage.gradients;

@@ -91,6 +91,17 @@ std::string variedText(const Plan &plan) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// What a step takes, where that is not so many windows for each microbatch.
+std::string packedText(const DataSettings &data) {
+  const bool isPacked = data.tokens < std::uint64_t(data.samples) * data.sequence;
+  if (data.split == Split::Window && !isPacked)
+    return {};
+  return fmt::format("{} a step, each a {} of {}at most {} tokens{}", amount(data.batch, "sample"),
+                     wordOf(data.split), data.split == Split::Window ? "" : "the text, ",
+                     data.sequence,
+                     isPacked ? fmt::format(", packed up to {} tokens", data.tokens) : "");
+}
+
 } // namespace
 
 std::string planSummary(const Plan &plan, std::span<const std::string_view> proved) {
@@ -101,9 +112,10 @@ std::string planSummary(const Plan &plan, std::span<const std::string_view> prov
   for (const Model &model : plan.models)
     text += fmt::format("model     {}\n", modelLine(model));
   text += fmt::format("schedule  {} on {}, {} of {} tokens{}\n", plan.schedule,
-                      meshInWords(plan.mesh), amount(data.microbatches, "microbatch"),
-                      std::uint64_t(data.samples) * data.sequence,
+                      meshInWords(plan.mesh), amount(data.microbatches, "microbatch"), data.tokens,
                       plan.mesh.data > 1 ? " in each" : "");
+  if (const std::string packed = packedText(data); !packed.empty())
+    text += fmt::format("data      {}\n", packed);
   if (const std::string varied = variedText(plan); !varied.empty())
     text += fmt::format("varies    {}\n", varied);
   text += fmt::format("run       {}{}\n", amount(plan.run.steps, "step"),

@@ -52,6 +52,7 @@ public:
   static StatusOr<TextDataset> open(const std::string &path, BatchShape shape, std::uint64_t seed,
                                     const FileFingerprint &expected);
 
+  const BatchShape &batchShape() const { return shape; }
   /// Samples of an epoch.
   std::uint64_t count() const { return samples.count(); }
   const TextSamples &cut() const { return samples; }
@@ -64,6 +65,9 @@ public:
   std::uint32_t microbatches() const { return packing.microbatches(); }
   /// 0 behind the last one.
   std::uint32_t tokensOf(std::uint32_t microbatch) const;
+  TextSample firstSampleOf(std::uint32_t microbatch) const {
+    return samples.at(chosen[packing.samplesOf(microbatch).front()]);
+  }
   /// Writes the tokens and labels of the microbatch, and room.samples + 1 offsets; samples that it
   /// does not have are empty. File: the text changed under our hands.
   Status fill(std::uint32_t microbatch, std::int32_t *tokens, std::int32_t *labels,

@@ -23,6 +23,12 @@ void sleepFor(double seconds) {
   }
 }
 
+/// What is empty takes no time.
+void sleepFor(const Segments &segments, double seconds) {
+  if (segments.tokens() > 0)
+    sleepFor(seconds);
+}
+
 } // namespace
 
 void NullStage::forward(const Segments &, const ForwardOperands &) const {}
@@ -38,20 +44,20 @@ void NullStage::backwardWeight(const Segments &, bool overwrite,
     std::memset(at.gradients, 0, gradientBytes);
 }
 
-void SleepStage::forward(const Segments &, const ForwardOperands &) const {
-  sleepFor(config.forwardSeconds);
+void SleepStage::forward(const Segments &segments, const ForwardOperands &) const {
+  sleepFor(segments, config.forwardSeconds);
 }
 void SleepStage::backward(const Segments &segments, bool overwrite,
                           const BackwardOperands &at) const {
-  sleepFor(config.backwardInputSeconds + config.backwardWeightSeconds);
+  sleepFor(segments, config.backwardInputSeconds + config.backwardWeightSeconds);
   NullStage::backward(segments, overwrite, at);
 }
-void SleepStage::backwardInput(const Segments &, const BackwardInputOperands &) const {
-  sleepFor(config.backwardInputSeconds);
+void SleepStage::backwardInput(const Segments &segments, const BackwardInputOperands &) const {
+  sleepFor(segments, config.backwardInputSeconds);
 }
 void SleepStage::backwardWeight(const Segments &segments, bool overwrite,
                                 const BackwardWeightOperands &at) const {
-  sleepFor(config.backwardWeightSeconds);
+  sleepFor(segments, config.backwardWeightSeconds);
   NullStage::backwardWeight(segments, overwrite, at);
 }
 

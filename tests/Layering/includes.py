@@ -19,11 +19,14 @@ INSIDE = [
     # What judges a plan knows nothing of what made it.
     ("compiler/Verify/",    ["compiler/Diagnostics/", "dialects/", "schedules/", *CONTRACTS]),
     # What runs leave behind is for the tools to read.
-    ("compiler/Driver/",    ["compiler/", "dialects/", "schedules/", *CONTRACTS, "runtime/CommandLine/", "runtime/Trace/"]),
-    ("compiler/",           ["dialects/", "schedules/", *CONTRACTS, "runtime/CommandLine/"]),
+    ("compiler/Driver/",    ["compiler/", "dialects/", "schedules/", *CONTRACTS, "runtime/CommandLine/", "runtime/Data/",
+                             "runtime/Trace/"]),
+    # How a text is cut and packed is asked of those who will do it.
+    ("compiler/",           ["dialects/", "schedules/", *CONTRACTS, "runtime/CommandLine/", "runtime/Data/"]),
     ("runtime/Base/",       []),
     # What both tools say about their command lines.
     ("runtime/CommandLine/", ["runtime/Base/"]),
+    ("runtime/Data/",       CONTRACTS),
     ("runtime/Plan/",       CONTRACTS),
     ("runtime/Trace/",      CONTRACTS),
     ("runtime/ModelSpec/",  ["runtime/Base/", "kernels/DataType.h", "kernels/KernelLibrary.h", "kernels/SumType.h",

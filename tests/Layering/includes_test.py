@@ -44,6 +44,11 @@ class Includes(unittest.TestCase):
         self.refuse("compiler/Driver/Compile.cpp", '#include "runtime/Exec/Executor.h"', "compiler/Driver/ does not know it")
         self.allow("compiler/Driver/Compile.cpp", '#include "runtime/Plan/Plan.h"')
 
+    def test_texts_are_packed_alike_for_compiler_and_runtime(self):
+        self.allow("compiler/Frontend/StepNeeds.cpp", '#include "runtime/Data/TextDataset.h"')
+        self.refuse("compiler/Verify/D2.cpp", '#include "runtime/Data/TextDataset.h"', "compiler/Verify/ does not")
+        self.refuse("runtime/Data/Packing.cpp", '#include "runtime/Exec/Executor.h"', "runtime/Data/ does not know it")
+
     def test_command_lines_are_common_and_know_nothing(self):
         self.allow("compiler/Driver/Verbs.cpp", '#include "runtime/CommandLine/Arguments.h"')
         self.allow("runtime/Tools/vime-exec.cpp", '#include "runtime/CommandLine/Arguments.h"')

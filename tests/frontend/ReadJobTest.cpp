@@ -28,7 +28,7 @@ TEST(ReadJob, TheFirstJobOfTheDocumentation) {
   EXPECT_EQ(job.pipeline.schedule.value, "1f1b");
   EXPECT_EQ(job.pipeline.chunks.value, 1u);
   EXPECT_EQ(job.pipeline.microbatches.value, 8u);
-  EXPECT_EQ(job.pipeline.samples.value, 4u);
+  EXPECT_EQ(job.pipeline.microbatch.value, (Quantity{4, false}));
   EXPECT_EQ(job.data.text.value, "corpus.txt");
   EXPECT_EQ(job.data.sequence.value, 128u);
   EXPECT_EQ(job.optimizer.learningRate.value, 3e-4);

@@ -52,7 +52,7 @@ TEST(ReadDocument, JsonIsYaml) {
   "roles": {"actor": {"model": "policy"}},
   "pipeline": {"schedule": "1f1b", "microbatches": 8, "microbatch": "4 samples"},
   "data": {"text": "corpus.txt", "sequence": "128 tokens"}, "optimizer": {"lr": 3.0e-4}, "run": {"steps": 200}})");
-  EXPECT_EQ(job.pipeline.samples.value, 4u);
+  EXPECT_EQ(job.pipeline.microbatch.value, (Quantity{4, false}));
 }
 
 TEST(ReadDocument, EditorsOfAllSystems) {

@@ -41,9 +41,12 @@ pipeline:
   chunks: 1                             # derived from pipeline.schedule
   microbatches: 8                       # given
   microbatch: 4 samples                 # given
+batch:
+  global: 32 samples                    # derived from pipeline.microbatches, pipeline.microbatch, roles.actor.parallel.dp
 data:
   text: corpus.txt                      # given
   sequence: 128 tokens                  # given
+  split: window                         # default
   tail: join                            # default
 optimizer:
   kind: adamw                           # default

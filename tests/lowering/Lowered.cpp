@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/Frontend/Microbatch.h"
 #include "compiler/Lowering/BuildOrder.h"
 #include "compiler/Lowering/FinishPlan.h"
 #include "compiler/Lowering/LowerCommunication.h"
 #include "compiler/Lowering/PlanMemory.h"
-#include "compiler/Lowering/StepFamily.h"
 #include "runtime/Plan/Describe.h"
 
 namespace vime {
@@ -21,9 +21,11 @@ Job jobOf(const JobShape &shape) {
   job.pipeline.schedule.value = shape.schedule;
   job.pipeline.microbatches.value = shape.microbatches;
   job.pipeline.chunks.value = shape.chunks;
-  job.pipeline.samples.value = 2;
+  job.pipeline.microbatch.value = {.count = 2};
+  job.batch.global.value = std::uint64_t{2} * shape.microbatches * shape.replicas;
   job.data.text.value = "corpus.txt";
   job.data.sequence.value = 8;
+  job.data.split.value = "window";
   job.data.tail.value = shape.family.empty() ? "join" : "short";
   job.optimizer.decay.value = "constant";
   if (shape.evaluates != 0) {

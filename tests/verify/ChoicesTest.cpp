@@ -33,6 +33,27 @@ TEST(Choices, LoweredPlansKeepEveryRuleInAll) {
     EXPECT_EQ(judged(variedPlan(schedule)), "") << schedule;
 }
 
+TEST(Choices, LoweredPlansOfReplicasKeepEveryRuleInAll) {
+  for (const char *schedule : {"1f1b", "zb-h1", "zb-v"})
+    EXPECT_EQ(judged(lowered({.schedule = schedule,
+                              .microbatches = 3,
+                              .chunks = std::string_view(schedule) == "zb-v" ? 2u : 1u,
+                              .family = {1, 3},
+                              .evaluates = 5,
+                              .replicas = 1024})),
+              "")
+        << schedule;
+}
+
+/// What an empty microbatch skips; the first one of a step clears the gradients.
+TEST(Choices, AnInputGradientThatIsNeededIsNotSkipped) {
+  Plan plan = lowered({.schedule = "zb-h1", .microbatches = 3, .family = {2, 3}, .replicas = 2});
+  for (Action &action : plan.programs[0].actions)
+    if (action.opcode == code(Opcode::BackwardInput) && action.microbatch == 0)
+      action.flags |= kSkipIfEmpty;
+  EXPECT_NE(judged(plan).find("S0417"), std::string::npos);
+}
+
 TEST(Choices, TheFamilyHasACaseForEachMember) {
   const Plan plan = variedPlan();
   const auto counts = valuesOf(plan, Decision::Microbatches);

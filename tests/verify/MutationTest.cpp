@@ -289,5 +289,18 @@ TEST(Mutation, StepsThatVary) {
   EXPECT_GT(tally.harmless, 5); // else it would prove nothing
 }
 
+/// Replicas that share short steps and evaluations; some of their microbatches are empty.
+TEST(Mutation, StepsThatVaryInReplicas) {
+  Tally tally;
+  judgeMutants(lowered({.ranks = 1,
+                        .microbatches = 2,
+                        .layers = 2,
+                        .family = {1, 2},
+                        .evaluates = 3,
+                        .replicas = 2}),
+               200, 4, tally);
+  EXPECT_GT(tally.refused, 100);
+}
+
 } // namespace
 } // namespace vime

@@ -1,0 +1,73 @@
+#include "compiler/Frontend/Microbatch.h"
+
+#include <algorithm>
+
+#include "runtime/Plan/Names.h"
+
+namespace vime {
+
+bool isPacked(const Job &job) { return job.pipeline.microbatch.value.inOther; }
+
+MicrobatchCaps capsOf(const Job &job) {
+  const std::uint64_t count = job.pipeline.microbatch.value.count;
+  const std::uint64_t sequence = job.data.sequence.value;
+  const std::uint64_t samples = isPacked(job) ? std::min(count, job.batch.global.value) : count;
+  const std::uint64_t tokens =
+      isPacked(job) ? std::min(count, samples * sequence) : samples * sequence;
+  return {.tokens = static_cast<std::uint32_t>(tokens),
+          .segments = static_cast<std::uint32_t>(samples),
+          .segmentTokens = static_cast<std::uint32_t>(sequence)};
+}
+
+namespace {
+
+/// Of all replicas together.
+std::uint64_t allEvaluationMicrobatches(const Job &job) {
+  const auto &held = job.evaluation;
+  if (held.microbatches.value != 0 || isPacked(job))
+    return held.microbatches.value;
+  const std::uint64_t samples = job.pipeline.microbatch.value.count;
+  if (held.samples.value != 0 && samples != 0)
+    return (held.samples.value + samples - 1) / samples;
+  return std::uint64_t{job.pipeline.microbatches.value} * job.actor.data.value;
+}
+
+} // namespace
+
+std::uint64_t evaluationBatch(const Job &job) {
+  const auto &held = job.evaluation;
+  if (held.text.value.empty() || held.samples.value != 0)
+    return held.text.value.empty() ? 0 : held.samples.value;
+  return isPacked(job) ? job.batch.global.value
+                       : allEvaluationMicrobatches(job) * job.pipeline.microbatch.value.count;
+}
+
+std::uint32_t evaluationMicrobatches(const Job &job) {
+  if (job.evaluation.text.value.empty())
+    return 0;
+  const std::uint64_t replicas = job.actor.data.value;
+  return static_cast<std::uint32_t>((allEvaluationMicrobatches(job) + replicas - 1) / replicas);
+}
+
+std::uint32_t mostMicrobatches(const Job &job) {
+  return std::max(job.pipeline.microbatches.value, evaluationMicrobatches(job));
+}
+
+BatchShape batchShapeOf(const Job &job) {
+  const MicrobatchCaps caps = capsOf(job);
+  return {.sequence = caps.segmentTokens,
+          .room = {.tokens = caps.tokens, .samples = caps.segments},
+          .batch = job.batch.global.value,
+          .split = *plan::enumeratorOf<plan::Split>(job.data.split.value),
+          .tail = *plan::enumeratorOf<plan::Tail>(job.data.tail.value)};
+}
+
+BatchShape heldOutShapeOf(const Job &job) {
+  BatchShape shape = batchShapeOf(job);
+  shape.batch = evaluationBatch(job);
+  shape.tail = plan::Tail::Join;
+  shape.shuffled = false;
+  return shape;
+}
+
+} // namespace vime

@@ -1,0 +1,33 @@
+// Microbatch: what a job says of its microbatches and batches, in numbers.
+//
+// A microbatch is of so many samples, or holds so many tokens: then its samples are packed
+// (runtime/Data), and how many microbatches a step has follows from the text.
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/Frontend/Job.h"
+#include "runtime/Data/TextDataset.h"
+#include "runtime/ModelSpec/ModelSpec.h"
+
+namespace vime {
+
+/// Whether `pipeline.microbatch` is in tokens.
+bool isPacked(const Job &job);
+
+/// Of a microbatch. Of a packed one every sample has at least one token.
+MicrobatchCaps capsOf(const Job &job);
+
+/// Of an evaluation; 0 if the job has none.
+std::uint64_t evaluationBatch(const Job &job);
+/// Of an evaluation, in each replica; 0 if the job has none, or none that is known yet.
+std::uint32_t evaluationMicrobatches(const Job &job);
+
+/// Of any pass, in each replica: what buffers of every microbatch are made for.
+std::uint32_t mostMicrobatches(const Job &job);
+
+/// What a step takes from the text, and an evaluation from what is held out.
+BatchShape batchShapeOf(const Job &job);
+BatchShape heldOutShapeOf(const Job &job);
+
+} // namespace vime
