@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "compiler/Diagnostics/SourceCache.h"
+#include "compiler/Frontend/Microbatch.h"
 #include "compiler/Frontend/ReadJob.h"
 #include "compiler/Lowering/BuildOrder.h"
 #include "compiler/Lowering/LowerCommunication.h"
