@@ -11,6 +11,7 @@
 #include "compiler/Driver/OrderNotes.h"
 #include "compiler/Driver/TextNotes.h"
 #include "compiler/Frontend/ReadJob.h"
+#include "compiler/Frontend/Rules.h"
 #include "compiler/Phases/Phases.h"
 #include "compiler/Verify/Verify.h"
 #include "compiler/View/Summary.h"

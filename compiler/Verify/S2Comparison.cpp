@@ -12,6 +12,12 @@ using namespace plan;
 
 namespace {
 
+/// What is measured there tells only what has been saved.
+bool isBehindSteps(const RankView &rank, std::uint32_t instant) {
+  const std::uint32_t segment = instant / 2;
+  return segment > 0 && !rank.segments[segment].isLoop();
+}
+
 bool stepHolds(const RankView &rank, const Value &value, const Need &need, std::uint32_t instant) {
   if (need.step == OfStep::Latest)
     return value.instant == instant || !rank.segments[instant / 2].isLoop();
@@ -31,6 +37,8 @@ bool Comparison::holds(const Read &read, const Value &value, std::uint32_t insta
   const Need &need = needs.needs[read.need];
   if (!isLabel(value.product))
     return value.product == kUntold || (value.product == kNothing && need.step == OfStep::Sum);
+  if (need.step == OfStep::Latest && isBehindSteps(rank, instant))
+    return true;
   const Need::Products &wanted = wantedBy(read);
   if (std::find(wanted.begin(), wanted.end(), value.product) == wanted.end())
     return false;

@@ -135,7 +135,7 @@ constexpr Row kRows[] = {
     {"measure_evaluation", "losses", {"evaluate_loss.losses"}, Any, EachSlot},
     {"report_evaluation", "all_stats", kAllStats},
 
-    {"snapshot", "header", kHeader},
+    {"snapshot", "header", {"load.header", "report_evaluation.header"}},
     {"snapshot", "weights", {"optimize.weights"}, Same},
     {"snapshot", "moments", {"optimize.moments"}, Same},
     {"checkpoint_shard", "snapshot", {"snapshot.snapshot"}, Same},

@@ -41,7 +41,8 @@ enum class OfStage : std::uint8_t { Any, Same, Before, Behind, First, Last };
 enum class OfMicrobatch : std::uint8_t { Any, Same, Slot };
 /// Weights: made by an earlier step. Copy: likewise, and by the one before where there is one: what
 /// is copied from elsewhere could also be too old. Sum: whatever is added to, or nothing; which
-/// one, S4 judges. Latest: of this step; outside of the steps, of any.
+/// one, S4 judges. Latest: of this step; behind the steps anything, outside of
+/// loops of any step.
 enum class OfStep : std::uint8_t { Any, This, Weights, Copy, Sum, Latest };
 
 /// What an operand must hold when it is read. Stage and microbatch count only if the writer has

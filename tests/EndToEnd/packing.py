@@ -16,7 +16,7 @@ import tempfile
 import vime
 from replicas import WIDE, Comparison
 
-BATCH, SEQUENCE, ROOM = 13, 24, 60
+BATCH, SEQUENCE, ROOM = 13, 24, 36
 ORDERS = [("gpipe", None), ("1f1b", None), ("interleaved", 2), ("zb-h1", None), ("zb-v", 2)]
 
 

@@ -63,7 +63,20 @@ TEST(Value, CountsHaveTheirNoun) {
   EXPECT_EQ(read("data.sequence", "8192 bytes"), "21: is counted in tokens, not in `bytes`");
   EXPECT_EQ(read("data.sequence", "1e3 tokens"), "20: is no whole number: `1e3 tokens`");
   EXPECT_EQ(read("data.sequence", "tokens"), "20: is no whole number: `tokens`");
-  EXPECT_EQ(read("pipeline.microbatch", "512 tokens").substr(0, 3), "16:");
+}
+
+TEST(Value, AmountsHaveOneOfTwoNouns) {
+  EXPECT_EQ(read("pipeline.microbatch", "512 tokens"), "512 tokens");
+  EXPECT_EQ(read("pipeline.microbatch", "1token"), "1 token");
+  EXPECT_EQ(read("pipeline.microbatch", "1 sample"), "1 sample");
+  EXPECT_EQ(read("pipeline.microbatch", "65536 tokens"), "65536 tokens");
+  EXPECT_EQ(read("pipeline.microbatch", "65537 samples"),
+            "22: is 65537 samples, must be at most 65536 samples");
+  EXPECT_EQ(read("pipeline.microbatch", "0 tokens"), "22: is 0 tokens, must be at least 1 token");
+  EXPECT_EQ(read("pipeline.microbatch", "4"), "21: lacks its unit");
+  EXPECT_EQ(read("pipeline.microbatch", "4 bytes"),
+            "21: is counted in samples or tokens, not in `bytes`");
+  EXPECT_EQ(read("pipeline.microbatch", "many tokens"), "20: is no whole number: `many tokens`");
 }
 
 TEST(Value, SizesAreBinary) {

@@ -219,7 +219,7 @@ TEST(C3, MembersGiveDifferentThings) {
         Action &gather = draft.action(1, "gather `stats`");
         draft.plan.programs[1].operands[gather.operands] = draft.bufferIndex(1, "header");
       }),
-      R"(error[S0202]: gather `stats` needs the stats of measure or the stats of export_shard or the destination of gather, but `header` holds the header of load
+      R"(error[S0202]: gather `stats` needs the stats of measure or the stats of measure_evaluation or the stats of export_shard or the destination of gather, but `header` holds the header of load
   = from rank 1, action 1: broadcast `step`
   = to   rank 1, action 21: gather `stats`
 

@@ -23,7 +23,7 @@ std::string linesWith(const std::string &text, std::string_view from, std::strin
 
 TEST(PlanText, Head) {
   EXPECT_EQ(linesWith(planText(smallPlan()), "plan 1 ", "\nprogram 0"), R"(
-plan 1 # id 3dbb7dcb3f58d8b290be53acff699b28
+plan 1 # id 5f1f617f52ea3304189f50bce26b8533
 compiler "0.1.0"
 schedule "1f1b"
 mesh pp 2 dp 1 cp 1 tp 1
