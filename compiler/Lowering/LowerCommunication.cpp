@@ -233,7 +233,7 @@ private:
       const bool clears = node.microbatch == clearing[static_cast<std::size_t>(node.stage)];
       const std::uint16_t immediate =
           clears && accumulates(node) ? kOverwriteGradients : std::uint16_t{0};
-      const std::uint8_t flags = mayBeEmpty && !clears ? kSkipIfEmpty : std::uint8_t{0};
+      const std::uint8_t flags = mayBeEmpty && !clears ? std::uint8_t{kSkipIfEmpty} : 0;
       forEachReplica([&](std::uint32_t first) { append(programs, first, node, immediate, flags); });
     }
   }
@@ -338,7 +338,7 @@ private:
     if (node.kind == NodeKind::SendForward)
       return programs.transfer(here, endOf(first, stage + 1), Flow::Forward, boundary,
                                BufferKind::Input, microbatch);
-    const std::uint8_t flags = fillsUp(job) ? kSkipIfEmpty : 0;
+    const std::uint8_t flags = fillsUp(job) ? std::uint8_t{kSkipIfEmpty} : 0;
     programs.local(here.rank, Opcode::Evaluate, here.chunk, microbatch, 0, flags);
     if (stage == lastStage)
       programs.local(here.rank, Opcode::EvaluateLoss, here.chunk, microbatch, 0, flags);
