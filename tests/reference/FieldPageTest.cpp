@@ -9,15 +9,14 @@ namespace {
 
 TEST(FieldPage, ACount) {
   EXPECT_EQ(fieldPage(*lookUpField("pipeline.microbatch")),
-            R"(pipeline.microbatch: size of one microbatch
+            R"(pipeline.microbatch: size of one microbatch; in tokens: samples are packed until no more fit
 
-  type      a number of samples
-  range     1 to 65536
+  type      a number of samples or tokens
+  range     1 to 65536 samples or 16777216 tokens
   default   none: it must be stated
   phase     memory
   also      `micro-batch-size`
   example   pipeline: {microbatch: 4 samples}
-  not yet   `tokens`
 )");
 }
 
