@@ -19,7 +19,7 @@ StatusOr<std::shared_ptr<const TextFile>> TextFile::open(const std::string &path
       close(file);
     return status;
   };
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a FIFO does not block
   struct stat info;
   if (file < 0 || fstat(file, &info) != 0)
     return fail("open", file);

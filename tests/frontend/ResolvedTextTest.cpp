@@ -65,6 +65,7 @@ run:
   seed: 0                               # default
   export: "out/a b"                     # given
 limits:
+  connect: 300s                         # default
   transfer: 600s                        # default
 )");
 }

@@ -8,7 +8,7 @@
 // RUN: %vime-opt --verify-plan %t.5.mlir | FileCheck %s
 // All phases at once, or one by one through text: the same plan, and it keeps every rule.
 
-// CHECK: plan.data "corpus.txt" bytes 1000 hash_low 1 hash_high 2 sequence 128 samples 4 microbatches 2
+// CHECK: plan.data "corpus.txt" bytes 1000 hash_low 1 hash_high 2 sequence 128 samples 4 tokens 512 microbatches 2 batch 8
 // CHECK: plan.run "job" steps 200 seed 0
 // CHECK: plan.connect pairs [0:1]
 // CHECK: plan.origin of send "pipeline.schedule" line 7 column 23 length 4
