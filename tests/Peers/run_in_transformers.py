@@ -20,7 +20,7 @@ import vime  # noqa: E402
 SEQUENCE, STEPS = 32, 5
 # transformers computes in float32 with the exported weights. Where the run computed in bfloat16, its logits were rounded,
 # and what they were made from: the loss of a token is off by up to a few 2^-9 of a logit.
-TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 5e-3}
+TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 1e-3}
 MODELS = {
     "llama": vime.TINY,
     "qwen2, tied": "{family: qwen2, layers: 8, hidden: 32, heads: 4, kv_heads: 2, ffn: 88, vocab: 256, tied: true}",
