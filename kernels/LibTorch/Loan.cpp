@@ -138,8 +138,8 @@ private:
 void lendToLibTorch() {
   static std::once_flag once;
   std::call_once(once, [] {
-    static LoanAllocator allocator(*c10::GetCPUAllocator());
-    c10::SetCPUAllocator(&allocator, /*priority=*/100);
+    // LibTorch's for good: it may free tensors as late as it likes.
+    c10::SetCPUAllocator(new LoanAllocator(*c10::GetCPUAllocator()), /*priority=*/100);
   });
 }
 

@@ -13,54 +13,18 @@
 #include <unistd.h>
 
 #include "runtime/Data/TextDataset.h"
+#include "tests/Oracle/SmallModule.h"
 
 namespace vime {
 namespace {
 
-constexpr int kSteps = 12, kLayers = 4;
-constexpr std::int64_t kHidden = 16, kInner = 24, kVocab = 256;
+using namespace small_module;
+
+constexpr int kSteps = 12;
 constexpr std::uint64_t kSeed = 7;
 constexpr BatchShape kShape{.sequence = 24, .samples = 2, .microbatches = 8};
 
 using torch::jit::Module;
-
-Module member(const std::string &name, std::vector<std::pair<std::string, at::Tensor>> parameters,
-              const std::string &source) {
-  Module module(name);
-  for (const auto &[parameter, values] : parameters)
-    module.register_parameter(parameter, values, /*is_buffer=*/false);
-  module.define(source);
-  return module;
-}
-
-/// A layer's tokens see the mean of those before them. `keeps`: layers hold on to it, in a buffer.
-Module makeModule(bool keeps = false) {
-  torch::manual_seed(3);
-  const auto random = [](at::IntArrayRef shape) { return at::randn(shape, at::kDouble) * 0.1; };
-  Module layers("Layers");
-  for (int layer = 0; layer < kLayers; ++layer) {
-    Module made(fmt::format("Layer{}", layer));
-    made.register_parameter("inner", random({kInner, kHidden}), /*is_buffer=*/false);
-    made.register_parameter("outer", random({kHidden, kInner}), /*is_buffer=*/false);
-    made.register_buffer("kept", at::zeros({1}, at::kDouble));
-    made.define(std::string("def forward(self, x: Tensor) -> Tensor:\n"
-                            "  places = torch.arange(1, x.size(1) + 1, dtype=x.dtype)\n"
-                            "  mean = torch.cumsum(x, 1) / places.unsqueeze(1)\n") +
-                (keeps ? "  self.kept = mean\n" : "") +
-                "  return x + torch.matmul(torch.tanh(torch.matmul(mean, self.inner.t())), "
-                "self.outer.t())\n");
-    layers.register_module(std::to_string(layer), made);
-  }
-  Module root("Model");
-  root.register_module("embedding", member("Embedding", {{"table", random({kVocab, kHidden})}},
-                                           "def forward(self, ids: Tensor) -> Tensor:\n"
-                                           "  return torch.embedding(self.table, ids)\n"));
-  root.register_module("layers", layers);
-  root.register_module("head", member("Head", {{"matrix", random({kVocab, kHidden})}},
-                                      "def forward(self, x: Tensor) -> Tensor:\n"
-                                      "  return torch.matmul(x, self.matrix.t())\n"));
-  return root;
-}
 
 class ModuleRun : public testing::Test {
 protected:
@@ -163,7 +127,7 @@ protected:
 };
 
 TEST_F(ModuleRun, TrainsAsInATrainingLoop) {
-  const Module module = makeModule();
+  const Module module = make();
   module.save((folder / "module.pt").string());
   const std::vector<double> expected = lossesOfTorch(module);
   std::vector<double> first;
@@ -183,7 +147,7 @@ TEST_F(ModuleRun, TrainsAsInATrainingLoop) {
 }
 
 TEST_F(ModuleRun, ExportsAFlatVectorForEachMember) {
-  makeModule().save((folder / "module.pt").string());
+  make().save((folder / "module.pt").string());
   ASSERT_EQ(run({.ranks = 2, .schedule = "1f1b", .more = ", export: out"}), 0) << log();
   std::set<std::string> names;
   for (const auto &file : std::filesystem::directory_iterator(folder / "out"))
@@ -202,21 +166,21 @@ TEST_F(ModuleRun, ExportsAFlatVectorForEachMember) {
 }
 
 TEST_F(ModuleRun, MoreMemoryThanDeclaredEndsTheRun) {
-  makeModule().save((folder / "module.pt").string());
+  make().save((folder / "module.pt").string());
   EXPECT_EQ(run({.memory = "16KiB"}), 5);
   EXPECT_NE(log().find("LibTorch asks for"), std::string::npos) << log();
   EXPECT_NE(log().find("forward, stage 0, microbatch 0"), std::string::npos) << log();
 }
 
 TEST_F(ModuleRun, WhatATaskLeavesBehindEndsTheRun) {
-  makeModule(/*keeps=*/true).save((folder / "module.pt").string());
+  make(/*keeps=*/true).save((folder / "module.pt").string());
   EXPECT_EQ(run({}), 5);
   EXPECT_NE(log().find("of a workspace beyond its task"), std::string::npos) << log();
   EXPECT_NE(log().find("forward, stage 0, microbatch 0"), std::string::npos) << log();
 }
 
 TEST_F(ModuleRun, AnotherModuleThanThePlansIsRefused) {
-  makeModule().save((folder / "module.pt").string());
+  make().save((folder / "module.pt").string());
   EXPECT_EQ(run({.layerParameters = 700}), 4);
   EXPECT_NE(log().find("`layers.0` has 768 parameters, the plan was made for 700"),
             std::string::npos)
