@@ -19,6 +19,7 @@ class Layer(torch.nn.Module):
 
     def __init__(self):
         super().__init__()
+        self.heads = HEADS
         self.norm1 = torch.nn.LayerNorm(HIDDEN)
         self.qkv = torch.nn.Linear(HIDDEN, 3 * HIDDEN, bias=False)
         self.out = torch.nn.Linear(HIDDEN, HIDDEN, bias=False)
@@ -27,10 +28,10 @@ class Layer(torch.nn.Module):
         self.down = torch.nn.Linear(4 * HIDDEN, HIDDEN, bias=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        samples, tokens = x.size(0), x.size(1)
-        q, k, v = self.qkv(self.norm1(x)).view(samples, tokens, 3, HEADS, HIDDEN // HEADS).permute(2, 0, 3, 1, 4)
-        attended = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.out(attended.transpose(1, 2).reshape(samples, tokens, HIDDEN))
+        samples, tokens, hidden = x.shape
+        qkv = self.qkv(self.norm1(x)).view(samples, tokens, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        attended = torch.nn.functional.scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], is_causal=True)
+        x = x + self.out(attended.transpose(1, 2).reshape(samples, tokens, hidden))
         return x + self.down(torch.nn.functional.gelu(self.up(self.norm2(x))))
 
 

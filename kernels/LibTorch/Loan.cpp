@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <set>
 
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/StringUtil.h>
@@ -24,18 +25,37 @@ std::size_t behind(void *memory, std::size_t bytes) {
   return bytes > lost ? (bytes - lost) / kAlignment * kAlignment : 0;
 }
 
-std::uint64_t nextNumber() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
+/// Blocks that were in use when their loan ended. Whoever has one gives it back some day, and it
+/// must go nowhere then: its memory is the plan's.
+class Escaped {
+public:
+  void add(const void *block) {
+    const std::lock_guard lock(mutex);
+    blocks.insert(block);
+    count = blocks.size();
+  }
+  /// Whether it was one of them.
+  bool remove(const void *block) {
+    if (count == 0)
+      return false;
+    const std::lock_guard lock(mutex);
+    const auto found = blocks.find(block);
+    if (found == blocks.end())
+      return false;
+    blocks.erase(found);
+    count = blocks.size();
+    return true;
+  }
 
-// What LibTorch hands back with a block: which loan it is of and where, never an address that might
-// be gone. Offsets count in units of kAlignment.
-constexpr unsigned kOffsetBits = 36;
-constexpr std::uint64_t kNumbers = (std::uint64_t(1) << (64 - kOffsetBits)) - 1;
+private:
+  std::mutex mutex;
+  std::multiset<const void *> blocks;
+  std::atomic<std::size_t> count{0};
+};
 
-void *ticketOf(std::uint64_t number, std::size_t offset) {
-  return reinterpret_cast<void *>((number % kNumbers + 1) << kOffsetBits | offset / kAlignment);
+Escaped &escaped() {
+  static auto &all = *new Escaped; // LibTorch may give blocks back as late as it likes
+  return all;
 }
 
 thread_local Loan *innermost = nullptr;
@@ -43,13 +63,18 @@ thread_local Loan *innermost = nullptr;
 } // namespace
 
 Loan::Loan(void *start, std::size_t size)
-    : memory(aligned(start)), bytes(behind(start, size)), number(nextNumber()), outer(innermost) {
+    : memory(aligned(start)), bytes(behind(start, size)), outer(innermost) {
   if (bytes > 0)
     blocks.emplace(0, Block{bytes, true});
   innermost = this;
 }
 
-Loan::~Loan() { innermost = outer; }
+Loan::~Loan() {
+  for (const auto &[offset, block] : blocks)
+    if (!block.isFree)
+      escaped().add(memory + offset);
+  innermost = outer;
+}
 
 Loan *Loan::current() { return innermost; }
 
@@ -86,7 +111,7 @@ void *Loan::take(std::size_t wanted) {
 }
 
 void Loan::giveBack(std::size_t offset) {
-  auto at = blocks.find(offset);
+  const auto at = blocks.find(offset);
   if (at == blocks.end() || at->second.isFree)
     return;
   used -= at->second.bytes;
@@ -96,43 +121,45 @@ void Loan::giveBack(std::size_t offset) {
     first->second.bytes += second->second.bytes;
     blocks.erase(second);
   };
-  if (auto next = std::next(at); next != blocks.end() && next->second.isFree)
+  if (const auto next = std::next(at); next != blocks.end() && next->second.isFree)
     merge(at, next);
   if (at != blocks.begin())
-    if (auto previous = std::prev(at); previous->second.isFree)
+    if (const auto previous = std::prev(at); previous->second.isFree)
       merge(previous, at);
 }
 
-/// Serves a thread from its loan, and as LibTorch does where it has none.
+/// Serves a thread from its loan, and as LibTorch does where it has none. A block's ticket is its
+/// address: oneDNN takes and gives back plain pointers.
 class LoanAllocator final : public c10::Allocator {
 public:
-  explicit LoanAllocator(c10::Allocator &usual) : usual(usual) {}
+  explicit LoanAllocator(c10::Allocator &usual) { others() = &usual; }
 
   c10::DataPtr allocate(std::size_t bytes) override {
-    Loan *loan = innermost;
-    if (!loan)
-      return usual.allocate(bytes);
-    if (bytes == 0)
-      return {nullptr, nullptr, &giveBack, c10::DeviceType::CPU};
-    void *block = loan->take(bytes);
-    const auto offset = std::size_t(static_cast<std::byte *>(block) - loan->memory);
-    return {block, ticketOf(loan->number, offset), &giveBack, c10::DeviceType::CPU};
+    void *block = nullptr;
+    if (bytes > 0)
+      block = innermost ? innermost->take(bytes) : others()->raw_allocate(bytes);
+    return {block, block, &giveBack, c10::DeviceType::CPU};
   }
+  c10::DeleterFnPtr raw_deleter() const override { return &giveBack; }
   void copy_data(void *to, const void *from, std::size_t bytes) const override {
     default_copy_data(to, from, bytes);
   }
 
 private:
-  /// A block of a loan that is over was reported when it ended.
-  static void giveBack(void *ticket) {
-    const auto bits = reinterpret_cast<std::uint64_t>(ticket);
-    const std::size_t offset = (bits & ((std::uint64_t(1) << kOffsetBits) - 1)) * kAlignment;
-    for (Loan *loan = innermost; loan; loan = loan->outer)
-      if (ticketOf(loan->number, offset) == ticket)
-        return loan->giveBack(offset);
+  static c10::Allocator *&others() {
+    static c10::Allocator *usual = nullptr;
+    return usual;
   }
 
-  c10::Allocator &usual;
+  static void giveBack(void *block) {
+    if (!block || escaped().remove(block))
+      return;
+    const auto *at = static_cast<std::byte *>(block);
+    for (Loan *loan = innermost; loan; loan = loan->outer)
+      if (at >= loan->memory && at < loan->memory + loan->bytes)
+        return loan->giveBack(std::size_t(at - loan->memory));
+    others()->raw_deallocate(block);
+  }
 };
 
 void lendToLibTorch() {

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <string>
 
@@ -51,7 +50,6 @@ private:
 
   std::byte *const memory; // aligned
   const std::size_t bytes;
-  const std::uint64_t number; // of all loans of the process
   Loan *const outer;
   std::map<std::size_t, Block> blocks; // by offset, without gaps
   std::size_t used = 0, mostUsed = 0, count = 0;

@@ -1,9 +1,13 @@
 // The kernels by LibTorch before the suite of all implementations.
 #include <ATen/Parallel.h>
+#include <gtest/gtest.h>
 
 #include "kernels/LibTorch/LibTorchKernels.h"
 #include "kernels/LibTorch/Loan.h"
+#include "kernels/Reference/ReferenceKernels.h"
+#include "kernels/Workspace.h"
 #include "tests/Conformance/KernelsSuite.h"
+#include "tests/Conformance/KernelsTensor.h"
 
 namespace vime {
 
@@ -16,4 +20,44 @@ std::vector<KernelsUnderTest> kernelsUnderTest() {
            .library = KernelLibrary::LibTorch}};
 }
 
+namespace {
+
+/// Between matrices without gaps, for which LibTorch has other kernels.
+TEST(LibTorchProducts, LargeOnes) {
+  kernelsUnderTest();
+  const Kernels &kernels = *libTorchKernels(DataType::Float32);
+  const Kernels &reference = *referenceKernels(DataType::Float32);
+  constexpr Linear kLinear{300, 96, 112};
+  const auto tensor = [](std::int64_t rows, std::int64_t columns, std::uint64_t seed) {
+    return Tensor(DataType::Float32, rows, columns).randomize(seed);
+  };
+  const Tensor x = tensor(kLinear.tokens, kLinear.inputs, 1),
+               dy = tensor(kLinear.tokens, kLinear.outputs, 2),
+               weight = tensor(kLinear.outputs, kLinear.inputs, 3), bias = tensor(1, 112, 4);
+  Workspace workspace(linearWorkspace(DataType::Float32, kLinear, KernelLibrary::LibTorch));
+  const auto compare = [&](Tensor start, const char *what, const auto &body) {
+    Tensor expected = start;
+    body(kernels, start, workspace.poisoned());
+    body(reference, expected, nullptr);
+    EXPECT_LE(distance(start, expected), 2e-6) << what;
+  };
+  for (const ConstMatrix &residual : {kNoMatrix, dy.matrix(), ConstMatrix(bias.data(), 0)})
+    compare(tensor(kLinear.tokens, kLinear.outputs, 5), "y",
+            [&](const Kernels &with, Tensor &y, void *at) {
+              linearForward(with, kLinear, x.matrix(), weight.data(), residual, y.matrix(), at);
+            });
+  compare(tensor(kLinear.tokens, kLinear.inputs, 6), "dx, added to what is there",
+          [&](const Kernels &with, Tensor &dx, void *at) {
+            linearBackwardInput(with, kLinear, dy.matrix(), weight.data(), dx.matrix(), dx.matrix(),
+                                at);
+          });
+  for (const bool accumulate : {false, true})
+    compare(tensor(kLinear.outputs, kLinear.inputs, 7), "dWeight",
+            [&](const Kernels &with, Tensor &dWeight, void *at) {
+              linearBackwardWeight(with, kLinear, dy.matrix(), x.matrix(), accumulate,
+                                   dWeight.data(), at);
+            });
+}
+
+} // namespace
 } // namespace vime
