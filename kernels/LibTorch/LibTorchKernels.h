@@ -70,7 +70,8 @@ public:
   void scale(std::int64_t count, double factor, void *x) const override;
   double sumOfSquares(std::int64_t count, const void *x) const override;
   void adamw(const AdamW &adamw, std::int64_t count, const void *gradients, void *parameters,
-             void *moments1, void *moments2) const override;
+             void *moments1, void *moments2, void *rounded) const override;
+  void round(std::int64_t count, const void *x, void *rounded) const override;
   void initialize(const Initializer &initializer, std::int64_t first, std::int64_t count,
                   void *values) const override;
 

@@ -1,9 +1,6 @@
-// C = R + A · B. Large float32 products without gaps between rows go to oneDNN, which is twice as
-// fast as the wheel's MKL on AMD (there MKL keeps to AVX2); all others to mm and addmm, whose BLAS
-// takes rows and columns at any distance as long as one of them is 1. Factors without such a stride
-// go through small tiles, slowly.
+// C = R + A · B by mm and addmm, whose BLAS takes rows and columns at any distance as long as one
+// of them is 1. Factors without such a stride go through small tiles, slowly.
 #include <ATen/ops/addmm.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
 
 #include "kernels/LibTorch/Call.h"
@@ -11,18 +8,8 @@
 #include "kernels/LibTorch/Views.h"
 #include "kernels/Workspace.h"
 
-// Exported by libtorch_cpu.so but in no header of the wheel, so it may be absent from another one:
-// result = beta · result + alpha · a · b
-namespace at::native {
-[[gnu::weak]] void mkldnn_matmul(const Tensor &a, const Tensor &b, const Tensor &result, float beta,
-                                 float alpha);
-} // namespace at::native
-
 namespace vime {
 namespace {
-
-/// Below it, setting up a call of oneDNN (about 8 µs) costs more than it saves.
-constexpr std::int64_t kLargeProduct = 1 << 21; // multiply-adds
 
 /// The stride of a dimension of size 1 means nothing to us, but decides whether BLAS takes it.
 at::Tensor factor(DataType type, std::int64_t rows, std::int64_t columns, const Factor &from) {
@@ -41,16 +28,6 @@ bool isTaken(const at::Tensor &factor) {
 
 void addProduct(at::Tensor result, const at::Tensor &a, const at::Tensor &b) {
   at::addmm_out(result, result, a, b);
-}
-
-/// Other layouts it would copy first.
-bool isForOneDnn(const at::Tensor &result, const at::Tensor &a, const at::Tensor &b) {
-  const auto isDense = [](const at::Tensor &matrix) {
-    return matrix.is_contiguous() || matrix.t().is_contiguous();
-  };
-  return at::native::mkldnn_matmul && result.scalar_type() == c10::ScalarType::Float &&
-         result.numel() * a.size(1) >= kLargeProduct && result.is_contiguous() && isDense(a) &&
-         isDense(b);
 }
 
 /// Small parts of both factors, copied.
@@ -97,11 +74,6 @@ void LibTorchKernels::product(const Product &product, void *workspace) const {
     if (!isTaken(a) || !isTaken(b)) {
       setToResidual(elementType, product, result);
       return addByTiles(result, a, b);
-    }
-    if (isForOneDnn(result, a, b)) {
-      if (product.residual.data)
-        setToResidual(elementType, product, result);
-      return at::native::mkldnn_matmul(a, b, result, product.residual.data ? 1 : 0, 1);
     }
     if (!product.residual.data)
       at::mm_out(result, a, b);

@@ -36,7 +36,7 @@ double LibTorchKernels::sumOfSquares(std::int64_t count, const void *x) const {
 }
 
 void LibTorchKernels::adamw(const AdamW &adamw, std::int64_t count, const void *gradients,
-                            void *parameters, void *moments1, void *moments2) const {
+                            void *parameters, void *moments1, void *moments2, void *rounded) const {
   const double scale = adamw.gradientScale, root2 = std::sqrt(adamw.biasCorrection2);
   forColumns(count, sizeOf(elementType), [&](std::int64_t first, std::int64_t part) {
     inCall([&] {
@@ -51,8 +51,15 @@ void LibTorchKernels::adamw(const AdamW &adamw, std::int64_t count, const void *
       divisor.div_(root2).add_(adamw.epsilon);
       p.mul_(1 - adamw.learningRate * adamw.weightDecay);
       p.addcdiv_(m, divisor, -adamw.learningRate / adamw.biasCorrection1);
+      if (rounded)
+        of(rounded).copy_(p);
     });
   });
+}
+
+/// Between vectors of one type: there are no bfloat16 kernels.
+void LibTorchKernels::round(std::int64_t count, const void *x, void *rounded) const {
+  inCall([&] { view(elementType, count, rounded).copy_(view(elementType, count, x)); });
 }
 
 /// The numbers that all implementations begin with: ATen has no generator of ours.

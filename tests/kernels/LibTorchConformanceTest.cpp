@@ -22,8 +22,8 @@ std::vector<KernelsUnderTest> kernelsUnderTest() {
 
 namespace {
 
-/// Between matrices without gaps, for which LibTorch has other kernels.
-TEST(LibTorchProducts, LargeOnes) {
+/// As a stage has them: without gaps, with every kind of residual.
+TEST(LibTorchProducts, OfALayer) {
   kernelsUnderTest();
   const Kernels &kernels = *libTorchKernels(DataType::Float32);
   const Kernels &reference = *referenceKernels(DataType::Float32);

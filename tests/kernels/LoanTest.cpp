@@ -6,6 +6,7 @@
 #include <ATen/ops/add.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
+#include <c10/core/CPUAllocator.h>
 #include <gtest/gtest.h>
 
 #include "kernels/LibTorch/Loan.h"
@@ -92,6 +93,26 @@ TEST_F(LoanTest, IsOfItsThreadAndOfTheInnermost) {
   }
   EXPECT_TRUE(isInside(at::empty({10})));
   std::thread([&] { EXPECT_FALSE(isInside(at::empty({10}))); }).join();
+}
+
+/// As oneDNN asks for it.
+TEST_F(LoanTest, PlainPointersComeBackToWhereTheyAreFrom) {
+  c10::Allocator &allocator = *c10::GetCPUAllocator();
+  void *before = allocator.raw_allocate(100);
+  {
+    Loan loan(memory.data(), memory.size());
+    void *inside = allocator.raw_allocate(100);
+    EXPECT_EQ(inside >= memory.data() && inside < memory.data() + memory.size(), true);
+    allocator.raw_deallocate(before);
+    allocator.raw_deallocate(inside);
+    loan.close();
+  }
+  at::Tensor escaped;
+  {
+    const Loan loan(memory.data(), memory.size());
+    escaped = at::empty({10});
+  }
+  escaped = at::Tensor(); // goes nowhere
 }
 
 TEST_F(LoanTest, WithoutOneLibTorchAllocatesAsEver) { EXPECT_FALSE(isInside(at::empty({10}))); }
