@@ -22,7 +22,10 @@ using namespace small_module;
 
 constexpr int kSteps = 12;
 constexpr std::uint64_t kSeed = 7;
-constexpr BatchShape kShape{.sequence = 24, .samples = 2, .microbatches = 8};
+constexpr std::int64_t kSequence = 24, kSamples = 2, kMicrobatches = 8;
+constexpr BatchShape kShape{.sequence = kSequence,
+                            .room = {.tokens = kSequence * kSamples, .samples = kSamples},
+                            .batch = kSamples * kMicrobatches};
 
 using torch::jit::Module;
 
@@ -93,16 +96,17 @@ protected:
     torch::optim::AdamW optimizer(parameters, torch::optim::AdamWOptions(1e-3).weight_decay(0.01));
     StatusOr<TextDataset> text = TextDataset::open((folder / "corpus.txt").string(), kShape, kSeed);
     EXPECT_TRUE(text.ok());
-    const std::int64_t tokens = kShape.sequence * kShape.samples;
+    const std::int64_t tokens = kSequence * kSamples;
     std::vector<double> found;
     for (int step = 0; step < kSteps; ++step) {
       optimizer.zero_grad();
       double sum = 0;
-      for (std::uint32_t microbatch = 0; microbatch < kShape.microbatches; ++microbatch) {
-        std::vector<std::int32_t> ids(tokens), labels(tokens), offsets(kShape.samples + 1);
-        EXPECT_TRUE(text->fill(step, microbatch, ids.data(), labels.data(), offsets.data()).ok());
+      text->begin(step);
+      for (std::uint32_t microbatch = 0; microbatch < kMicrobatches; ++microbatch) {
+        std::vector<std::int32_t> ids(tokens), labels(tokens), offsets(kSamples + 1);
+        EXPECT_TRUE(text->fill(microbatch, ids.data(), labels.data(), offsets.data()).ok());
         const auto integers = [&](std::vector<std::int32_t> &values) {
-          return torch::from_blob(values.data(), {kShape.samples, kShape.sequence}, torch::kInt)
+          return torch::from_blob(values.data(), {kSamples, kSequence}, torch::kInt)
               .to(torch::kLong);
         };
         at::Tensor x = integers(ids);
@@ -114,11 +118,11 @@ protected:
             x.view({tokens, kVocab}), integers(labels).view({tokens}),
             torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum));
         sum += loss.item<double>();
-        (loss / double(tokens * kShape.microbatches)).backward();
+        (loss / double(tokens * kMicrobatches)).backward();
       }
       torch::nn::utils::clip_grad_norm_(parameters, 1.0);
       optimizer.step();
-      found.push_back(sum / double(tokens * kShape.microbatches));
+      found.push_back(sum / double(tokens * kMicrobatches));
     }
     return found;
   }
