@@ -1,7 +1,7 @@
-# What `cmake --install` and `cpack -G DEB` put where. Plug-ins are found beside the tool: ../lib/vime (GlooPlugin.cpp).
+# What `cmake --install` and `cpack -G DEB` put where. Plug-ins are found beside the tool: ../lib/vime (runtime/Base/Plugin.cpp).
 #
 #   bin/vimec, bin/vime-exec            and their manual pages, completion and the JSON Schema under share/
-#   lib/vime/libvime_gloo.so            what vime-exec opens when a run needs it
+#   lib/vime/libvime_{gloo,libtorch}.so what vime-exec opens when a run needs it; that of LibTorch where there is one
 #   lib/vime/*.a, include/vime          the runtime as a library: find_package(vime), target vime::runtime
 #
 # Two packages: `vime` (component tools) and `libvime-dev` (component development).
@@ -40,6 +40,11 @@ foreach(plugin vime_gloo)
     install(TARGETS ${plugin} LIBRARY DESTINATION lib/vime COMPONENT tools)
   endif()
 endforeach()
+# Finds the LibTorch that it was built with where that one is now; not in a package, since Debian has none.
+if(TARGET vime_libtorch)
+  set_target_properties(vime_libtorch PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS vime_libtorch LIBRARY DESTINATION lib/vime COMPONENT libtorch OPTIONAL)
+endif()
 install(FILES LICENSE DESTINATION share/doc/vime RENAME copyright COMPONENT tools)
 install(FILES LICENSE DESTINATION share/doc/libvime-dev RENAME copyright COMPONENT development)
 install(DIRECTORY examples DESTINATION share/doc/vime COMPONENT tools)
@@ -71,7 +76,7 @@ endforeach()
 install(TARGETS vime_runtime ${libraries} EXPORT vime ARCHIVE DESTINATION lib/vime COMPONENT development)
 install(EXPORT vime NAMESPACE vime:: DESTINATION lib/cmake/vime FILE vimeTargets.cmake COMPONENT development)
 install(DIRECTORY runtime kernels DESTINATION include/vime COMPONENT development
-        FILES_MATCHING PATTERN "*.h" PATTERN Tools EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN Tools EXCLUDE PATTERN LibTorch EXCLUDE)
 file(WRITE ${CMAKE_BINARY_DIR}/vimeConfig.cmake "include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 include(\${CMAKE_CURRENT_LIST_DIR}/vimeTargets.cmake)

@@ -1,4 +1,5 @@
-# LibTorch out of the PyPI wheel that `scripts/setup test` installs: the target `libtorch`, for the test oracle alone.
+# LibTorch out of the PyPI wheel that `scripts/setup test` installs: the target `libtorch`, for the plug-in
+# (runtime/Model/LibTorch) and the oracle of the tests.
 #
 # A PyTorch of 2.8 or newer elsewhere serves too: -DVIME_LIBTORCH=<site-packages>/torch. The package's own
 # find_package(Torch) is of no use, the CUDA build stops it where no CUDA toolkit is.

@@ -125,6 +125,21 @@ void checkRecompute(Draft &draft) {
       .withHelp("remove it");
 }
 
+void checkKernels(Draft &draft) {
+  const Job &job = draft.job;
+  const Job::NamedModel *model = draft.model(job.actor.model.value);
+  if (!model || job.cluster.kernels.value != nameOf(KernelLibrary::LibTorch) ||
+      !draft.isKnown("models." + model->name + ".dtype") ||
+      model->config.type != DataType::BFloat16)
+    return;
+  draft
+      .error(JobCode::LaterValue,
+             "`cluster.kernels` asks for something vime cannot do yet: `libtorch` in bfloat16",
+             job.cluster.kernels.span, "has no bfloat16")
+      .note("the model's type", draft.origin("models." + model->name + ".dtype").span)
+      .withHelp("write `kernels: native`, or `dtype: float32`");
+}
+
 void checkMemoryLimit(Draft &draft) {
   const Job &job = draft.job;
   if (!draft.areKnown({"pipeline.memory_limit", "cluster.memory"}) ||
@@ -149,6 +164,7 @@ void checkRules(Draft &draft) {
   checkBatch(draft);
   checkExportedModel(draft);
   checkRecompute(draft);
+  checkKernels(draft);
   checkMemoryLimit(draft);
   checkVariation(draft);
   checkSaving(draft);

@@ -13,7 +13,7 @@ Identity identityOf(const plan::Plan &plan) {
   const ModelConfig &model = plan.models.front().config;
   const plan::DataSettings &data = plan.data;
   const plan::OptimizerSettings &optimizer = plan.optimizer;
-  return {
+  Identity identity = {
       {"model.family", std::string(plan::wordOf(model.family))},
       {"model.type", std::string(plan::wordOf(model.type))},
       {"model.layers", number(model.layers)},
@@ -26,6 +26,7 @@ Identity identityOf(const plan::Plan &plan) {
       {"model.rope_theta", number(model.ropeTheta)},
       {"model.norm_epsilon", number(model.normEpsilon)},
       {"model.tied", number(model.tiedHead)},
+      {"model.kernels", nameOf(model.kernels)},
       {"data.text_hash", plan::toHex(data.textHash)},
       {"data.sequence", number(data.sequence)},
       {"data.samples_of_a_step", number(data.batch)},
@@ -36,6 +37,9 @@ Identity identityOf(const plan::Plan &plan) {
       {"optimizer.beta2", number(optimizer.beta2)},
       {"run.seed", number(plan.run.seed)},
   };
+  if (model.family == ModelFamily::TorchScript)
+    identity["model.module_hash"] = plan::toHex(plan.models.front().moduleHash);
+  return identity;
 }
 
 std::string findDifference(const Identity &there, const Identity &here) {

@@ -27,9 +27,24 @@ const char *architectureOf(ModelFamily family) {
   }
 }
 
+/// Of a user's module: what its flat vectors are to be taken apart by.
+std::string moduleConfigText(const ModelConfig &config) {
+  const Json json = {{"model_type", nameOf(config.family)},
+                     {"hidden_size", config.hidden},
+                     {"num_hidden_layers", config.layers},
+                     {"vocab_size", config.vocab},
+                     {"embedding_parameters", config.embeddingElements},
+                     {"layer_parameters", config.layerElements},
+                     {"head_parameters", config.headElements},
+                     {"dtype", nameOf(config.type)}};
+  return json.dump(2) + "\n";
+}
+
 } // namespace
 
 std::string huggingFaceConfigText(const ModelConfig &config, std::uint32_t positions) {
+  if (config.family == ModelFamily::TorchScript)
+    return moduleConfigText(config);
   Json json = {
       {"architectures", {architectureOf(config.family)}},
       {"model_type", nameOf(config.family)},

@@ -17,7 +17,6 @@ struct KernelsCase {
   DataType type;
   const Kernels *kernels;
   KernelLibrary library;
-  double slack;
 };
 
 inline void PrintTo(const KernelsCase &one, std::ostream *out) { *out << one.name; }
@@ -37,10 +36,7 @@ protected:
   KernelLibrary library() const { return GetParam().library; }
   DataType sumType() const { return sumTypeOf(type()); }
   double toleranceOf(DataType type) const {
-    return (type == DataType::BFloat16  ? 0x1p-7
-            : type == DataType::Float32 ? 2e-6
-                                        : 2e-14) *
-           GetParam().slack;
+    return type == DataType::BFloat16 ? 0x1p-7 : type == DataType::Float32 ? 2e-6 : 2e-14;
   }
 
   Tensor tensor(std::int64_t rows, std::int64_t columns, std::int64_t gap = 3) const {

@@ -7,11 +7,10 @@ namespace {
 std::vector<KernelsCase> cases() {
   std::vector<KernelsCase> all;
   for (const KernelsUnderTest &one : kernelsUnderTest()) {
-    all.push_back({one.name + "_float32", DataType::Float32, one.float32, one.library, one.slack});
-    all.push_back({one.name + "_float64", DataType::Float64, one.float64, one.library, one.slack});
+    all.push_back({one.name + "_float32", DataType::Float32, one.float32, one.library});
+    all.push_back({one.name + "_float64", DataType::Float64, one.float64, one.library});
     if (one.bfloat16 || !one.float32)
-      all.push_back(
-          {one.name + "_bfloat16", DataType::BFloat16, one.bfloat16, one.library, one.slack});
+      all.push_back({one.name + "_bfloat16", DataType::BFloat16, one.bfloat16, one.library});
   }
   return all;
 }

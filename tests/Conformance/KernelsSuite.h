@@ -18,8 +18,6 @@ struct KernelsUnderTest {
   const Kernels *float32;
   const Kernels *float64;
   KernelLibrary library = KernelLibrary::Native; // whose workspaces they ask for
-  /// How many times the tolerances of the suite.
-  double slack = 1;
   const Kernels *bfloat16 = nullptr; // null beside others: there are none
 };
 

@@ -47,7 +47,7 @@ LIBRARIES = [
 ]
 
 # Dear to compile, so never in a header, but for those that only who knows LibTorch includes.
-LIBTORCH = ("kernels/LibTorch/", "runtime/Model/LibTorch/")
+LIBTORCH = ("kernels/LibTorch/", "runtime/Model/LibTorch/", "tests/Oracle/")
 SOURCES_ONLY = ("fmt/", "CLI/", "nlohmann/json.hpp", "gloo/", "torch/", "ATen/", "yaml-cpp/")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)

@@ -12,6 +12,7 @@ FORBIDDEN = {
     "vimec": r"lib(torch|c10|gloo)",
     "vime-opt": r"lib(torch|c10|gloo)",
     "gloo-plugin": r"lib(MLIR|LLVM|torch|c10)",
+    "libtorch-plugin": r"lib(MLIR|LLVM|yaml-cpp)",
 }
 
 

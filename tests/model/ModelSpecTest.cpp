@@ -245,6 +245,37 @@ TEST(ModelSpec, EmptyFamiliesTakeAlmostNothing) {
   }
 }
 
+TEST(ModelSpec, AUsersModuleHasAFlatVectorForEachMemberAndItsCapForEachTask) {
+  const ModelConfig config{.family = ModelFamily::TorchScript,
+                           .layers = 4,
+                           .hidden = 16,
+                           .vocab = 256,
+                           .embeddingElements = 4096,
+                           .layerElements = 770,
+                           .headElements = 4100,
+                           .taskBytes = 1000};
+  ASSERT_TRUE(check(config).ok());
+  const auto stages = splitLayers(config, 2);
+  const StageSpec first = stageSpec(config, stages[0], kCaps),
+                  last = stageSpec(config, stages[1], kCaps);
+  std::string names;
+  for (const StageSpec &spec : {first, last})
+    for (const TensorSpec &tensor : spec.tensors)
+      names += tensor.name + " " + std::to_string(tensor.elements()) + ", ";
+  EXPECT_EQ(names, "embedding 4096, layers.0 770, layers.1 770, layers.2 770, layers.3 770, "
+                   "head 4100, ");
+  EXPECT_EQ(first.weightBytes, 4 * 4096 + 2 * (4 * 770 + 56)); // at multiples of 64 bytes
+  EXPECT_EQ(first.boundaryBytesPerToken, 4 * 16u);
+  EXPECT_EQ(first.stashBytes, 64u);
+  EXPECT_EQ(last.stashBytes, 4 * 512 * 256u); // logits
+  for (const std::uint64_t workspace : {last.forwardWorkspace, last.backwardWorkspace,
+                                        last.backwardInputWorkspace, last.backwardWeightWorkspace})
+    EXPECT_EQ(workspace, 1024u);
+  ModelConfig without = config;
+  without.taskBytes = 0;
+  EXPECT_EQ(check(without).message(), "`task_memory` is 0, must be from 1 to 1099511627776");
+}
+
 TEST(ModelSpec, WhatIsNoModelIsRefused) {
   struct Case {
     void (*spoil)(ModelConfig &);
