@@ -107,10 +107,6 @@ Status writeText(const std::string &path, const std::string &text) {
   return writeFileAtomically(path, text);
 }
 
-std::string counted(std::uint64_t count, std::string_view thing) {
-  return std::to_string(count) + ' ' + std::string(thing) + (count == 1 ? "" : "s");
-}
-
 std::string shellWord(const std::string &text) {
   const auto isPlain = [](unsigned char letter) {
     return std::isalnum(letter) || std::strchr("_./-+=:,@%", letter) != nullptr;

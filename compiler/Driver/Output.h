@@ -36,9 +36,6 @@ StatusOr<std::string> readWholeFile(const std::string &path);
 /// Text to stdout, or to a file that is complete or absent.
 Status writeText(const std::string &path, const std::string &text);
 
-/// `1 rank`, `2 ranks`.
-std::string counted(std::uint64_t count, std::string_view thing);
-
 /// As a shell reads it back: in quotes where it needs them.
 std::string shellWord(const std::string &text);
 

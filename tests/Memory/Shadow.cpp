@@ -56,13 +56,14 @@ struct ShadowTier {
 
 struct ShadowRank {
   std::array<ShadowTier, 2> tiers;
-  std::vector<std::vector<Touch>> touches; // by action
+  std::vector<TracedAction> trace;
   std::vector<Touch> between;
   std::map<std::uint32_t, std::uint64_t> posts; // by end
   // Whose turn it is: one action behind the other, whichever thread runs it.
   std::mutex mutex;
   std::condition_variable moved;
-  std::uint32_t next = 0, iteration = 0;
+  std::uint32_t next = 0;
+  std::vector<std::uint32_t> iterations; // of each loop
 };
 
 /// All that is within reach was touched: from the touches to nothing within reach.
@@ -119,7 +120,7 @@ private:
   void hide(std::uint32_t rank, const ArenaBases &bases) {
     const Layout &layout = *layoutOf(plan, rank);
     ShadowRank &own = all[rank];
-    own.touches.resize(programOf(plan, rank)->actions.size());
+    own.iterations.resize(programOf(plan, rank)->loops.size());
     for (const Tier tier : kTiers) {
       const auto place = static_cast<std::size_t>(tier);
       own.tiers[place].build(layout, tier, bases[place]);
@@ -150,9 +151,9 @@ private:
     Status status = usual.at(action.opcode)(state, instruction);
     if (status.ok() && isTransfer(state.program.lanes[instruction.lane].kind))
       status = state.transport->await(instruction.end, ++own.posts[instruction.end] + 1);
-    own.touches[instruction.action].clear();
+    TracedAction &traced = own.trace.emplace_back(TracedAction{instruction.action, {}});
     for (const Tier tier : kTiers)
-      collect(own.tiers[static_cast<std::size_t>(tier)], tier, own.touches[instruction.action]);
+      collect(own.tiers[static_cast<std::size_t>(tier)], tier, traced.touches);
     passTurn(own, state.program, instruction.action);
     return status;
   }
@@ -171,9 +172,16 @@ private:
   static void passTurn(ShadowRank &rank, const Program &program, std::uint32_t action) {
     const std::lock_guard lock(rank.mutex);
     rank.next = action + 1;
-    for (const Loop &loop : program.loops) // the one over steps
-      if (rank.next == loop.end && ++rank.iteration < loop.trips)
+    for (std::size_t index = program.loops.size(); index-- > 0;) { // children before parents
+      const Loop &loop = program.loops[index];
+      if (rank.next != loop.end)
+        continue;
+      if (++rank.iterations[index] < loop.trips) {
         rank.next = loop.begin;
+        break;
+      }
+      rank.iterations[index] = 0;
+    }
     rank.moved.notify_all();
   }
 
@@ -221,8 +229,8 @@ Shadow::~Shadow() = default;
 
 const RankProbe &Shadow::probe() const { return ranks->probe; }
 
-const std::vector<std::vector<Touch>> &Shadow::touchesOf(std::uint32_t rank) const {
-  return ranks->all[rank].touches;
+const std::vector<TracedAction> &Shadow::trace(std::uint32_t rank) const {
+  return ranks->all[rank].trace;
 }
 
 const std::vector<Touch> &Shadow::betweenActions(std::uint32_t rank) const {

@@ -2,13 +2,13 @@
 //
 //   Shadow shadow(spreadPlan);
 //   job.run(spreadPlan, &shadow.probe());
-//   shadow.touchesOf(rank)[action]          // {{slot, readFirst, wrote}, …}: of the latest time
+//   shadow.trace(rank)[k].touches           // {{slot, readFirst, wrote}, …}: of the k-th action
 //   shadow.untouchedPages(rank, tier)       // {0, 0, 3, …}, of each region
 //
 // Before every action all slots of its rank are out of reach; what it touches comes within reach by
 // the fault. Every rank runs its actions one behind the other, transfers awaited, workers too,
 // which the certificate of a plan allows; so a touch belongs to the action that is under way.
-// Loops over microbatches, and cases and guards that do not hold, are not there.
+// Loops run all their trips; cases and guards that do not hold are not there.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,11 @@ struct Touch {
   bool wrote = false;
 };
 
+struct TracedAction {
+  std::uint32_t action = 0; // index in the program
+  std::vector<Touch> touches;
+};
+
 class Shadow {
 public:
   /// One at a time; the plan must outlive it.
@@ -39,8 +44,8 @@ public:
 
   const RankProbe &probe() const;
 
-  /// By action; of an action in a loop over steps in its last iteration.
-  const std::vector<std::vector<Touch>> &touchesOf(std::uint32_t rank) const;
+  /// All that the rank did, in dispatch order.
+  const std::vector<TracedAction> &trace(std::uint32_t rank) const;
   /// What the dispatcher itself touched between actions.
   const std::vector<Touch> &betweenActions(std::uint32_t rank) const;
   /// Pages that nobody ever used, of each region of a tier.

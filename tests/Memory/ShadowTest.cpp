@@ -40,6 +40,7 @@ public:
       : table(table), rank(rank), shadow(shadow), accesses(table, rank) {
     for (const Tier tier : {Tier::Device, Tier::Host})
       regions.push_back(regionsOf(*rank.layout, tier));
+    align();
   }
 
   std::string nameOf(std::uint32_t entry, const Use &use) const {
@@ -79,7 +80,7 @@ public:
   /// Slots that messages move together are on the same page: of those, the declared ones.
   std::vector<Use> observed(std::uint32_t entry) const {
     std::vector<Use> uses;
-    for (const Touch &touch : shadow.touchesOf(rank.rank)[table[entry].action]) {
+    for (const Touch &touch : traced[entry - rank.first]->touches) {
       const Region &region = regions[static_cast<std::size_t>(touch.tier)][touch.region];
       const Buffer &buffer = rank.layout->buffers[region.buffer];
       if (region.extent.end - region.extent.begin == buffer.bytes) {
@@ -98,6 +99,23 @@ public:
   const Shadow &shadow;
 
 private:
+  /// Finds the entries in the trace; those of a loop over steps in its last iteration.
+  void align() {
+    const std::vector<TracedAction> &trace = shadow.trace(rank.rank);
+    std::uint64_t at = 0;
+    for (const verify::Segment &segment : rank.segments) {
+      const std::uint64_t length = segment.end - segment.first;
+      at += (segment.trips - 1) * length;
+      for (std::uint32_t entry = segment.first; entry < segment.end; ++entry, ++at) {
+        ASSERT_LT(at, trace.size());
+        ASSERT_EQ(trace[at].action, table[entry].action);
+        traced.push_back(&trace[at]);
+      }
+    }
+    ASSERT_EQ(at, trace.size());
+  }
+
+  std::vector<const TracedAction *> traced; // by entry
   const AccessReader accesses;
   std::vector<std::vector<Region>> regions; // by tier
 };
@@ -248,6 +266,8 @@ TEST_P(Shadowed, WhatIsTouchedIsWhatThePlanSays) {
   for (const RankView &rank : table.ranks()) {
     SCOPED_TRACE(fmt::format("rank {}", rank.rank));
     const WatchedRank watched(table, rank, shadow);
+    if (HasFatalFailure())
+      return;
     expectNoPageInVain(watched);
     for (const Touch &touch : shadow.betweenActions(rank.rank)) {
       const std::uint32_t buffer = regionsOf(*rank.layout, touch.tier)[touch.region].buffer;
