@@ -7,21 +7,37 @@
 namespace vime {
 namespace {
 
-constexpr std::int64_t kWidestPanel = 32;   // columns of a packed panel: two vectors of 16
+constexpr std::int64_t kWidestVector = 64;  // bytes
 constexpr std::int64_t kTileRows = 14;      // most rows of the register tile
 constexpr std::int64_t kWidenedRows = 112;  // WidenedProduct.h
 constexpr std::int64_t kDepthChunk = 128;   // Gemm.h
-constexpr std::int64_t kQueryBlock = 32;    // AttentionBackward.cpp; no panel is wider
+constexpr std::int64_t kQueryBlock = 32;    // AttentionBackward.cpp
 constexpr std::int64_t kBackwardKeys = 256; // AttentionBackward.cpp
 constexpr std::int64_t kAlignment = 64;     // each area starts at a multiple of it
-constexpr std::int64_t kAreas = 12;         // of attention's backward; no kernel has more
+constexpr std::int64_t kMostAreas = 12;     // of attention's backward
 
 std::int64_t roundUp(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-std::size_t bytesFor(std::int64_t elements, DataType type) {
-  return std::size_t(elements) * sizeOf(sumTypeOf(type)) + kAreas * kAlignment;
+std::size_t bytesFor(std::int64_t elements, std::int64_t areas, DataType type) {
+  return std::size_t(elements) * sizeOf(sumTypeOf(type)) + std::size_t(areas * kAlignment);
+}
+
+/// Elements of the widest vector of what is computed in.
+std::int64_t lanesOf(DataType type) {
+  return kWidestVector / std::int64_t(sizeOf(sumTypeOf(type)));
+}
+
+/// Columns of a panel: of one vector where that is enough, else of two. Narrower vectors need no
+/// more.
+std::int64_t panelFor(std::int64_t columns, DataType type) {
+  return lanesOf(type) * (columns <= lanesOf(type) ? 1 : 2);
+}
+
+/// Columns filled up to whole panels.
+std::int64_t inPanels(std::int64_t columns, DataType type) {
+  return roundUp(columns, panelFor(columns, type));
 }
 
 // ---- LibTorch: whatever ATen allocates while it runs, in blocks of its own ----
@@ -53,9 +69,10 @@ std::size_t productWorkspace(DataType type, std::int64_t columns, std::int64_t d
                              KernelLibrary library) {
   if (library == KernelLibrary::LibTorch)
     return torchBytes(2 * kLibTorchTile * kLibTorchTile, type);
+  const bool widens = type != sumTypeOf(type);
   const std::int64_t rows =
-      type == sumTypeOf(type) ? kTileRows * kDepthChunk : kWidenedRows * (depth + kWidestPanel);
-  return bytesFor(roundUp(columns, kWidestPanel) * depth + rows, type);
+      widens ? kWidenedRows * (depth + panelFor(columns, type)) : kTileRows * kDepthChunk;
+  return bytesFor(inPanels(columns, type) * depth + rows, widens ? 3 : 2, type);
 }
 
 std::size_t linearWorkspace(DataType type, const Linear &linear, KernelLibrary library) {
@@ -64,19 +81,39 @@ std::size_t linearWorkspace(DataType type, const Linear &linear, KernelLibrary l
                    productWorkspace(type, linear.inputs, linear.tokens, library)});
 }
 
-std::size_t attentionWorkspace(DataType type, const Attention &attention,
-                               std::int64_t longestSegment, KernelLibrary library) {
+std::size_t attentionForwardWorkspace(DataType type, const Attention &attention,
+                                      std::int64_t longestSegment, KernelLibrary library) {
   if (library == KernelLibrary::LibTorch)
     return torchAttention(type, attention, longestSegment);
-  const std::int64_t width = attention.headWidth, padded = roundUp(width, kWidestPanel);
-  const std::int64_t copies = 2 * longestSegment * width;         // of keys and values
-  const std::int64_t forward = longestSegment * kQueryBlock       // scores of one block of queries
-                               + 2 * kQueryBlock * width;         // the block, its outputs
-  const std::int64_t backward = 2 * longestSegment * padded       // gradients of keys and values
-                                + 2 * kBackwardKeys * kQueryBlock // weights and their gradients
-                                + 2 * kQueryBlock * padded        // the block: q, dOut by rows,
-                                + 4 * kQueryBlock * width;        // q, out, dOut, dq by columns
-  return bytesFor(copies + std::max(forward, backward), type);
+  const std::int64_t width = attention.headWidth, queries = 2 * lanesOf(type);
+  return bytesFor(2 * longestSegment * width     // copies of keys and values
+                      + longestSegment * queries // scores of one panel of queries
+                      + 2 * queries * width,     // the panel, its outputs
+                  5, type);
+}
+
+std::size_t attentionBackwardWorkspace(DataType type, const Attention &attention,
+                                       std::int64_t longestSegment, KernelLibrary library) {
+  if (library == KernelLibrary::LibTorch)
+    return torchAttention(type, attention, longestSegment);
+  const std::int64_t width = attention.headWidth, padded = inPanels(width, type);
+  const std::int64_t keys = std::min(longestSegment, kBackwardKeys);
+  return bytesFor(2 * longestSegment * width        // copies of keys and values
+                      + 2 * longestSegment * padded // their gradients
+                      + 2 * kQueryBlock * padded    // a block of queries: q, dOut by rows,
+                      + 4 * kQueryBlock * width     // q, out, dOut, dq by columns,
+                      + 2 * keys * kQueryBlock,     // weights and their gradients
+                  kMostAreas, type);
+}
+
+std::size_t attentionWorkspace(DataType type, const Attention &attention,
+                               std::int64_t longestSegment, KernelLibrary library) {
+  return std::max(attentionForwardWorkspace(type, attention, longestSegment, library),
+                  attentionBackwardWorkspace(type, attention, longestSegment, library));
+}
+
+std::size_t unusedWorkspace(DataType type) {
+  return bytesFor(kTileRows * kDepthChunk, kMostAreas, type);
 }
 
 } // namespace vime

@@ -17,10 +17,21 @@ std::size_t productWorkspace(DataType type, std::int64_t columns, std::int64_t d
 std::size_t linearWorkspace(DataType type, const Linear &linear,
                             KernelLibrary library = KernelLibrary::Native);
 
-/// For both directions of attention; grows with the longest segment.
+/// For one direction of attention; grows with the longest segment.
+std::size_t attentionForwardWorkspace(DataType type, const Attention &attention,
+                                      std::int64_t longestSegment,
+                                      KernelLibrary library = KernelLibrary::Native);
+std::size_t attentionBackwardWorkspace(DataType type, const Attention &attention,
+                                       std::int64_t longestSegment,
+                                       KernelLibrary library = KernelLibrary::Native);
+/// For both.
 std::size_t attentionWorkspace(DataType type, const Attention &attention,
                                std::int64_t longestSegment,
                                KernelLibrary library = KernelLibrary::Native);
+
+/// What is named is what the build with the widest vectors lays out. It leaves unused, at most:
+/// gaps in front of areas, and a copy of rows that only a product of strided factors needs.
+std::size_t unusedWorkspace(DataType type);
 
 /// Rows and columns of the copies that the LibTorch kernels make of factors which BLAS does not
 /// take.

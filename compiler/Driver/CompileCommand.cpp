@@ -15,6 +15,7 @@
 #include "compiler/Phases/Phases.h"
 #include "compiler/Verify/Verify.h"
 #include "compiler/View/Summary.h"
+#include "runtime/Base/Counted.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/PlanFile.h"
 

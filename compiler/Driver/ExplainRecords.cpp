@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/Diagnostics/Utf8.h"
+#include "runtime/Base/Counted.h"
 #include "runtime/Plan/PlanFile.h"
 
 namespace vime {
@@ -76,8 +77,8 @@ Status checkPlan(const RecordedRun &run) {
                               plan::toHex(plan::planId(run.plan))));
   if (run.plan.mesh.ranks() != first.ranks)
     return Status(StatusCode::Unacceptable,
-                  fmt::format("the records are of {} ranks, the plan is for {}", first.ranks,
-                              run.plan.mesh.ranks()));
+                  fmt::format("the records are of {}, the plan is for {}",
+                              counted(first.ranks, "rank"), run.plan.mesh.ranks()));
   return Status();
 }
 

@@ -14,6 +14,7 @@
 #include "compiler/Lowering/OrderPlan.h"
 #include "compiler/Verify/Verify.h"
 #include "compiler/Verify/VerifyOrder.h"
+#include "runtime/Base/Counted.h"
 #include "schedules/UnitTime.h"
 
 namespace vime {
@@ -24,11 +25,6 @@ std::size_t actionsOf(const plan::Plan &plan) {
   for (const plan::Program &program : plan.programs)
     actions += program.actions.size();
   return actions;
-}
-
-std::string counted(std::size_t count, std::string_view noun) {
-  const std::string_view ending = count == 1 ? "" : noun.ends_with("ch") ? "es" : "s";
-  return fmt::format("{} {}{}", count, noun, ending);
 }
 
 // Of each rank, or of many the least and the most.

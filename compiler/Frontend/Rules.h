@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "compiler/Frontend/Draft.h"
+#include "runtime/Base/Counted.h"
 
 namespace vime {
 
@@ -23,12 +24,6 @@ void checkSaving(Draft &draft);
 void checkVariation(Draft &draft);
 
 inline std::string text(std::uint64_t number) { return std::to_string(number); }
-
-/// `1 stage`, `4 stages`, `4 microbatches`
-inline std::string counted(std::uint64_t count, std::string_view noun) {
-  const std::string_view ending = count == 1 ? "" : noun.ends_with("ch") ? "es" : "s";
-  return text(count) + ' ' + std::string(noun) + std::string(ending);
-}
 
 inline std::string code(std::string_view words) { return '`' + std::string(words) + '`'; }
 

@@ -8,6 +8,7 @@
 #include "compiler/Diagnostics/JobCodes.h"
 #include "compiler/Frontend/OrderFile.h"
 #include "compiler/Frontend/ReadJob.h"
+#include "runtime/Base/Counted.h"
 #include "runtime/Plan/Plan.h"
 #include "schedules/Placement.h"
 #include "schedules/Registry.h"
@@ -55,9 +56,10 @@ std::optional<Schedule> orderOfTable(const Job &job, Findings &findings) {
     return std::nullopt;
   if (table->rows.size() != job.actor.pipeline.value ||
       table->microbatches() != static_cast<int>(job.pipeline.microbatches.value))
-    return differs(fmt::format(
-        "the table is for {} ranks and {} microbatches, the job has {} and {}", table->rows.size(),
-        table->microbatches(), job.actor.pipeline.value, job.pipeline.microbatches.value));
+    return differs(fmt::format("the table is for {} and {}, the job has {} and {}",
+                               counted(table->rows.size(), "rank"),
+                               counted(std::uint64_t(table->microbatches()), "microbatch"),
+                               job.actor.pipeline.value, job.pipeline.microbatches.value));
   return table->schedule();
 }
 

@@ -112,6 +112,7 @@ constexpr std::array kExamples = {
 
     PlanExample{Rule::C4, 1, "rank 0 sends to rank 1, and the connect rounds lack the pair 0-1"},
     PlanExample{Rule::C4, 2, "two connect rounds have the pair 0-1"},
+    PlanExample{Rule::C4, 3, "a plan of twenty groups, and rank 0 has a lane for each"},
 
     PlanExample{Rule::D1, 1, "a case on `evaluate` stands before the broadcast of the header"},
     PlanExample{Rule::D1, 2, "`report_evaluation` may end the run, and no broadcast follows it"},

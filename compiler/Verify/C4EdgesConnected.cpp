@@ -1,13 +1,16 @@
 // C4: connect rounds cover every edge once: each pair of ranks that a channel joins, and each
 // member of a group that is called with its root. What is not connected before the first step would
-// be opened in the middle of one, in no agreed order. Lanes, channels and groups of a rank stay
-// under the number that waits can name (S3 sees to it).
+// be opened in the middle of one, in no agreed order. No rank takes part in more groups than a
+// transport opens; its channels stay under the number that waits can name (S3 sees to it), its open
+// transfers under their cap by waiting for the oldest.
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "compiler/Verify/Rules.h"
+#include "runtime/Plan/Caps.h"
 #include "runtime/Plan/Describe.h"
 
 namespace vime::verify {
@@ -20,9 +23,22 @@ Edge edgeOf(std::uint32_t one, std::uint32_t other) {
   return {std::min(one, other), std::max(one, other)};
 }
 
+void judgeGroups(const ActionTable &table, Verdict &verdict) {
+  for (const RankView &rank : table.ranks()) {
+    const std::vector<Lane> &lanes = rank.program->lanes;
+    const auto groups = std::count_if(
+        lanes.begin(), lanes.end(), [](const Lane &lane) { return lane.kind == LaneKind::Group; });
+    if (groups > kMostOpenGroups)
+      verdict.error(Rule::C4, 3,
+                    fmt::format("rank {} takes part in {} groups, {} can be open", rank.rank,
+                                groups, kMostOpenGroups));
+  }
+}
+
 } // namespace
 
 void verifyEdgesConnected(const ActionTable &table, Verdict &verdict) {
+  judgeGroups(table, verdict);
   const std::uint32_t pipeline = table.plan().mesh.pipeline;
   std::set<Edge> inside, connected; // of every replica, of the plan
   const std::vector<ConnectRound> &rounds = table.plan().connect;

@@ -142,6 +142,7 @@ constexpr std::array kCodes = {
 
     VerifierCode{Rule::C4, 1, "ranks exchange messages that no connect round connects"},
     VerifierCode{Rule::C4, 2, "two ranks are connected twice"},
+    VerifierCode{Rule::C4, 3, "a rank takes part in more groups than can be open"},
 
     VerifierCode{Rule::D1, 1, "a guard, case or end of a loop asks for what has not arrived"},
     VerifierCode{Rule::D1, 2,

@@ -7,6 +7,7 @@
 
 #include "compiler/Diagnostics/Amounts.h"
 #include "compiler/Verify/LiveSet.h"
+#include "runtime/Plan/Allowance.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Names.h"
 
@@ -68,7 +69,7 @@ nlohmann::ordered_json jsonOf(const Plan &plan, std::uint32_t rank, const TierMe
 } // namespace
 
 std::string planMemory(const Plan &plan) {
-  const verify::ActionTable table(plan);
+  const verify::ActionTable table(plan, verify::choicesOf(plan).front()); // a whole step, with all
   std::string text;
   for (const auto &ranks : alikeRanks(table)) {
     const std::uint32_t rank = ranks.front()->rank;
@@ -79,12 +80,16 @@ std::string planMemory(const Plan &plan) {
                             : "");
     for (const TierMemory &memory : liveSetOf(table, *ranks.front()))
       appendTier(plan, rank, memory, text);
+    text +=
+        fmt::format("  beside its arenas: {} at most\n", bytesInWords(rankAllowance(plan, rank)));
   }
+  text += fmt::format("every process, beside its ranks: {} at most\n",
+                      bytesInWords(processAllowance(plan)));
   return text;
 }
 
 std::string memoryJson(const Plan &plan) {
-  const verify::ActionTable table(plan);
+  const verify::ActionTable table(plan, verify::choicesOf(plan).front()); // a whole step, with all
   nlohmann::ordered_json lists = nlohmann::ordered_json::array();
   for (const auto &ranks : alikeRanks(table)) {
     nlohmann::ordered_json numbers = nlohmann::ordered_json::array(),
@@ -93,9 +98,14 @@ std::string memoryJson(const Plan &plan) {
       numbers.push_back(rank->rank);
     for (const TierMemory &memory : liveSetOf(table, *ranks.front()))
       tiers.push_back(jsonOf(plan, ranks.front()->rank, memory));
-    lists.push_back({{"ranks", numbers}, {"tiers", tiers}});
+    lists.push_back({{"ranks", numbers},
+                     {"tiers", tiers},
+                     {"allowance_bytes", rankAllowance(plan, ranks.front()->rank)}});
   }
-  return nlohmann::ordered_json{{"format", "vime-memory"}, {"format_version", 1}, {"alike", lists}}
+  return nlohmann::ordered_json{{"format", "vime-memory"},
+                                {"format_version", 1},
+                                {"process_allowance_bytes", processAllowance(plan)},
+                                {"alike", lists}}
       .dump(2);
 }
 

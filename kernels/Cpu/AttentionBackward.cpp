@@ -51,8 +51,8 @@ template <typename T> struct Areas {
     dOutColumns = scratch.take<T>(kQueryBlock * width);
     outColumns = scratch.take<T>(kQueryBlock * width);
     dQueryColumns = scratch.take<T>(kQueryBlock * width);
-    weights = scratch.take<T>(kKeyTile * kQueryBlock);
-    dScores = scratch.take<T>(kKeyTile * kQueryBlock);
+    weights = scratch.take<T>(minimum(kKeyTile, tokens) * kQueryBlock);
+    dScores = scratch.take<T>(minimum(kKeyTile, tokens) * kQueryBlock);
   }
 };
 

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +14,19 @@
 #include <unistd.h>
 
 namespace vime {
+namespace {
+
+/// An entry of one of the kernel's tables, in bytes.
+std::optional<std::uint64_t> memoryEntry(const char *path, std::string_view name) {
+  std::ifstream file(path);
+  std::string word;
+  while (file >> word)
+    if (std::uint64_t kibibytes = 0; word == name && file >> kibibytes)
+      return kibibytes * 1024;
+  return std::nullopt;
+}
+
+} // namespace
 
 StatusOr<Arena> Arena::reserve(std::uint64_t bytes, Edge edge) {
   Arena arena;
@@ -54,12 +69,12 @@ Arena::~Arena() {
 }
 
 std::uint64_t availableMemory() {
-  std::ifstream file("/proc/meminfo");
-  std::string word;
-  while (file >> word)
-    if (std::uint64_t kibibytes = 0; word == "MemAvailable:" && file >> kibibytes)
-      return kibibytes * 1024;
-  return std::numeric_limits<std::uint64_t>::max();
+  return memoryEntry("/proc/meminfo", "MemAvailable:")
+      .value_or(std::numeric_limits<std::uint64_t>::max());
+}
+
+std::uint64_t mostResidentMemory() {
+  return memoryEntry("/proc/self/status", "VmHWM:").value_or(0);
 }
 
 } // namespace vime

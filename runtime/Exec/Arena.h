@@ -42,4 +42,7 @@ private:
 /// say.
 std::uint64_t availableMemory();
 
+/// Most bytes that this process has had resident so far; 0 when this machine does not say.
+std::uint64_t mostResidentMemory();
+
 } // namespace vime

@@ -4,7 +4,7 @@
 
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Model/HuggingFace.h"
-#include "runtime/Plan/Caps.h"
+#include "runtime/Plan/BatchCaps.h"
 
 namespace vime {
 

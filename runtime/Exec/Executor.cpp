@@ -152,12 +152,20 @@ Status Executor::runCase(std::size_t index) {
   const StatusOr<bool> runs = one.condition == 0 ? StatusOr<bool>(true) : holds(one.condition);
   if (!runs.ok())
     return runs.status();
+  const Counters before = state.counters;
+  const Clock::time_point start = Clock::now();
   if (*runs)
     if (Status status = runBody(one.begin, one.end); !status.ok())
       return status;
   passTo(one.end);
   advanced = 0;
-  return drain("behind a case");
+  Status status = drain("behind a case");
+  if (one.condition != 0 &&
+      state.plan.conditions[one.condition - 1].decision == plan::Decision::Evaluate) {
+    state.counters = before; // an evaluation is part of no step
+    state.counters.since += Clock::now() - start;
+  }
+  return status;
 }
 
 StatusOr<std::uint32_t> Executor::valueOf(plan::Decision decision) {

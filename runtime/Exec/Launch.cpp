@@ -112,10 +112,12 @@ StatusOr<std::optional<Launch>> launchFrom(const Variables &variables) {
     return store.status();
   launch.store = *store;
   const char *agent = variables("TORCHELASTIC_USE_AGENT_STORE");
-  launch.hostsStore = launch.rank == 0 && !(agent && std::strcmp(agent, "True") == 0);
+  launch.store.isOfRankZero = !(agent && std::strcmp(agent, "True") == 0);
+  launch.hostsStore = launch.rank == 0 && launch.store.isOfRankZero;
   launch.endsWithParent = variables("TORCHELASTIC_RUN_ID") != nullptr;
-  launch.prefix = fmt::format("vime/{}/{}/", orZero(variables("TORCHELASTIC_RUN_ID")),
-                              orZero(variables("TORCHELASTIC_RESTART_COUNT")));
+  launch.attempt = orZero(variables("TORCHELASTIC_RESTART_COUNT"));
+  launch.prefix =
+      fmt::format("vime/{}/{}/", orZero(variables("TORCHELASTIC_RUN_ID")), launch.attempt);
   return std::optional(std::move(launch));
 }
 

@@ -28,6 +28,7 @@ struct Launch {
   bool hostsStore = false;     // this rank is to host it
   bool endsWithParent = false; // torchrun's agent is gone: so are its ranks
   std::string prefix;          // of this attempt's keys: a restart finds the store as it was
+  std::string attempt;         // which one it is
 };
 
 /// Value of an environment variable, or null.

@@ -191,7 +191,8 @@ private:
                                                                .observer = observer,
                                                                .edge = options.edge,
                                                                .recorder = &records.of(rank),
-                                                               .resume = options.resume});
+                                                               .resume = options.resume,
+                                                               .probe = options.probe});
     if (!run.ok()) {
       records.of(rank).fail(run.status(), /*blamesPeer=*/false);
       return run.status();
@@ -232,7 +233,10 @@ Status runLocal(const plan::Plan &plan, plan::Hash128 planId, const RunOptions &
   Ranks ranks(plan, planId, options, observer, *claim, *records);
   if (Status status = ranks.connect(); !status.ok())
     return status;
-  return ranks.run();
+  Status status = ranks.run();
+  if (status.ok())
+    observer.measured({0, plan.mesh.ranks(), mostResidentMemory()});
+  return status;
 }
 
 } // namespace vime

@@ -8,7 +8,7 @@
 #include "kernels/Native.h"
 #include "runtime/Base/FileHash.h"
 #include "runtime/Model/LibTorchPlugin.h"
-#include "runtime/Plan/Caps.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Describe.h"
 
 namespace vime {

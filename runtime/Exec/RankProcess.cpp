@@ -14,8 +14,10 @@
 
 #include <fmt/format.h>
 
+#include "runtime/Base/Counted.h"
 #include "runtime/Exec/CheckpointCheck.h"
 #include "runtime/Exec/RankProcessVariables.h"
+#include "runtime/Exec/RankRecord.h"
 #include "runtime/Exec/RankReports.h"
 #include "runtime/Exec/RankRun.h"
 #include "runtime/Exec/RunRoutine.h"
@@ -31,9 +33,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long ranks wait for each other at the start: those of other machines may have to be given
-/// one first.
-constexpr std::chrono::seconds kStartedHere{60}, kStartedElsewhere{300};
+/// When all ranks must have met. Of a plan that cannot be read: when the others must have heard so.
+Deadline connectDeadline(const StatusOr<plan::RankPlan> &mine) {
+  const plan::Limits limits = mine.ok() ? mine->plan.limits : plan::Limits();
+  return Clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
+                            std::chrono::duration<double>(limits.connectSeconds));
+}
+
+/// While ranks meet, who waits in vain for an answer has lost somebody.
+Status whileMeeting(const Status &status) {
+  return status.code() == StatusCode::Hang ? Status(StatusCode::RankFailed, status.message())
+                                           : status;
+}
 
 /// What a rank has before it meets the others.
 struct Prepared {
@@ -45,45 +56,26 @@ struct Prepared {
 
 constexpr const char *kResumeKey = "resume"; // in the store: what rank 0 has chosen
 
-/// The record that the starting process has made, one in the folder that the user names, or one
-/// that nobody reads.
-StatusOr<flight::FlightRecorder> openRecord(const RankProcess &self, const RunOptions &options) {
-  const bool isStated = self.reports < 0 && !options.records.empty();
-  if (self.record.empty() && !isStated)
-    return flight::FlightRecorder(flight::FlightFile::inMemory());
-  std::error_code ignored; // what is missing then, the file says
-  if (isStated)
-    std::filesystem::create_directories(options.records, ignored);
-  StatusOr<flight::FlightFile> file =
-      isStated ? flight::FlightFile::create(
-                     (std::filesystem::path(options.records) / flight::fileNameOf(self.launch.rank))
-                         .string())
-               : flight::FlightFile::open(self.record);
-  if (!file.ok())
-    return file.status();
-  flight::FlightRecorder recorder(std::move(*file));
-  recorder.adopt();
-  return recorder;
-}
-
 class Rank {
 public:
   Rank(const RankProcess &self, const RunOptions &options, RunObserver &observer,
-       flight::FlightRecorder &recorder)
-      : self(self), options(options), observer(observer), recorder(recorder),
-        deadline(Clock::now() + (self.reports >= 0 ? kStartedHere : kStartedElsewhere)) {}
+       RankRecord &record)
+      : self(self), options(options), observer(observer), record(record),
+        recorder(record.recorder()) {}
 
   RankEnd run(const std::string &path, const Status &ready) {
-    if (Status status = openStore(); !status.ok())
+    StatusOr<plan::RankPlan> mine = plan::readRankPlan(path, self.launch.rank);
+    deadline = connectDeadline(mine);
+    if (Status status = whileMeeting(openStore()); !status.ok())
       return {status};
-    if (Status status = ready.ok() ? prepare(path) : ready; !status.ok()) {
+    if (Status status = ready.ok() ? prepare(std::move(mine), path) : ready; !status.ok()) {
       if (self.launch.rank == 0)
         (void)store->set(kResumeKey, ""); // nobody is to wait for it
       excuse(*store, attendance, status);
       return {status};
     }
     recorder.enter(flight::State::Connecting);
-    if (Status status = callRoll(*store, attendance, deadline); !status.ok())
+    if (Status status = whileMeeting(callRoll(*store, attendance, deadline)); !status.ok())
       return {status, isOwnFailure(status.code())};
     StatusOr<std::unique_ptr<Transport>> transport = connect();
     if (!transport.ok())
@@ -115,14 +107,13 @@ private:
     return Status();
   }
 
-  Status prepare(const std::string &path) {
+  Status prepare(StatusOr<plan::RankPlan> mine, const std::string &path) {
     if (!options.interface.empty()) {
       const StatusOr<std::string> address = addressOfInterface(options.interface);
       if (!address.ok())
         return address.status();
       attendance.address = *address;
     }
-    StatusOr<plan::RankPlan> mine = plan::readRankPlan(path, self.launch.rank);
     if (!mine.ok())
       return mine.status();
     attendance.planId = plan::toHex(mine->id);
@@ -131,9 +122,11 @@ private:
     prepared = std::make_unique<Prepared>(std::move(*mine));
     const plan::Plan &plan = prepared->mine.plan;
     if (plan.mesh.ranks() != self.launch.ranks)
-      return Status(StatusCode::Unacceptable,
-                    fmt::format("the plan is for {} ranks, {} were started", plan.mesh.ranks(),
-                                self.launch.ranks));
+      return Status(
+          StatusCode::Unacceptable,
+          fmt::format("the plan is for {}, {} started", counted(plan.mesh.ranks(), "rank"),
+                      self.launch.ranks == 1 ? "1 was"
+                                             : fmt::format("{} were", self.launch.ranks)));
     if (self.reports < 0 && self.launch.rank == 0)
       if (Status status = prepareRun(plan); !status.ok())
         return status;
@@ -205,8 +198,7 @@ private:
     const plan::Plan &plan = prepared->mine.plan;
     const Watchdog watchdog(plan, {&recorder}, transferLimit(plan),
                             [&](std::uint32_t, const Status &status) {
-                              recorder.fail(status, /*blamesPeer=*/false);
-                              options.abandon(status); // the action will not let us go
+                              options.abandon(record.abandon(status)); // the action holds us
                             });
     Sleeper sleeper(/*spins=*/false); // waits for peers happen inside Gloo
     const Status status = prepared->run->execute(transport, sleeper);
@@ -227,8 +219,9 @@ private:
   const RankProcess &self;
   const RunOptions &options;
   RunObserver &observer;
+  RankRecord &record;
   flight::FlightRecorder &recorder;
-  const Deadline deadline;
+  Deadline deadline;
   std::unique_ptr<TcpStoreServer> server; // outlives the client
   std::unique_ptr<TcpStore> store;
   Attendance attendance;
@@ -271,13 +264,13 @@ RankEnd runRank(const RankProcess &self, const std::string &plan, const RunOptio
   prctl(PR_SET_NAME, fmt::format("vime rank {}", self.launch.rank).c_str());
   if (self.launch.endsWithParent && self.reports < 0)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-  StatusOr<flight::FlightRecorder> recorder = openRecord(self, options);
-  if (!recorder.ok())
-    return {recorder.status()};
-  Rank rank(self, options, observer, *recorder);
-  const RankEnd end = runCaught(rank, self.launch.rank, plan, ready);
-  if (!end.status.ok())
-    recorder->fail(end.status, !end.own);
+  StatusOr<RankRecord> record = RankRecord::open(self, options);
+  if (!record.ok())
+    return {record.status()};
+  Rank rank(self, options, observer, *record);
+  const RankEnd end = record->conclude(runCaught(rank, self.launch.rank, plan, ready));
+  if (end.status.ok())
+    observer.measured({self.launch.rank, 1, mostResidentMemory()});
   return end;
 }
 

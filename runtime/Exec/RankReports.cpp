@@ -9,7 +9,7 @@
 namespace vime {
 namespace {
 
-enum Kind : std::uint32_t { Step, Evaluated, Saved, Exported, Ended };
+enum Kind : std::uint32_t { Step, Evaluated, Saved, Exported, Measured, Ended };
 
 struct End {
   StatusCode code;
@@ -50,6 +50,10 @@ void ReportWriter::evaluated(const EvaluationRecord &record) {
   std::vector<std::byte> bytes;
   append(bytes, record);
   write(Evaluated, bytes);
+}
+
+void ReportWriter::measured(const ResidentRecord &record) {
+  write(Measured, std::as_bytes(std::span(&record, 1)));
 }
 
 void ReportWriter::ended(const Status &status, bool own) {
@@ -107,6 +111,8 @@ void ReportReader::handle(std::uint32_t kind, std::span<const std::byte> bytes) 
   }
   if (kind == Evaluated)
     observer.evaluated(valueAt<EvaluationRecord>(bytes, 0));
+  if (kind == Measured)
+    observer.measured(valueAt<ResidentRecord>(bytes, 0));
   if (kind == Ended) {
     isEnded = true;
     const auto end = valueAt<End>(bytes, 0);

@@ -22,6 +22,7 @@ public:
   void evaluated(const EvaluationRecord &record) override;
   void exported() override;
   void saved(std::uint64_t steps) override;
+  void measured(const ResidentRecord &record) override;
   /// The last report; also of a rank that succeeded. `own`: the failure began here.
   void ended(const Status &status, bool own);
 

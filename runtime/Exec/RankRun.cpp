@@ -45,12 +45,15 @@ StatusOr<std::unique_ptr<RankRun>> RankRun::prepare(const RankJob &job) {
   const plan::Layout &layout = *plan::layoutOf(job.plan, job.rank);
   if (Status status = run->reserve(layout); !status.ok())
     return status;
+  const ArenaBases bases{run->arenas[0].data(), run->arenas[1].data()};
   StatusOr<ResolvedProgram> program =
-      resolve(*plan::programOf(job.plan, job.rank), layout,
-              {run->arenas[0].data(), run->arenas[1].data()}, trainingRoutines());
+      resolve(*plan::programOf(job.plan, job.rank), layout, bases,
+              job.probe && job.probe->routines ? *job.probe->routines : trainingRoutines());
   if (!program.ok())
     return program.status();
   run->program = std::move(*program);
+  if (job.probe && job.probe->reserved)
+    job.probe->reserved(job.rank, bases);
   return run;
 }
 

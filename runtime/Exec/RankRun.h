@@ -15,6 +15,7 @@
 #include "runtime/Exec/Arena.h"
 #include "runtime/Exec/Coordinator.h"
 #include "runtime/Exec/RankModel.h"
+#include "runtime/Exec/RankProbe.h"
 #include "runtime/Exec/Resolve.h"
 #include "runtime/Exec/Resume.h"
 #include "runtime/Exec/RoutineTable.h"
@@ -36,6 +37,7 @@ struct RankJob {
   Arena::Edge edge = Arena::Edge::Plain;
   flight::FlightRecorder *recorder = nullptr; // where what it does is to stand; may be absent
   ResumeWish resume{};
+  const RankProbe *probe = nullptr;
 };
 
 class RankRun {

@@ -27,6 +27,12 @@ struct EvaluationRecord {
   std::uint64_t ends = 0; // 1: the run ends with it, before its last step
 };
 
+/// A process whose ranks have ended well.
+struct ResidentRecord {
+  std::uint32_t first = 0, ranks = 0; // its ranks
+  std::uint64_t bytes = 0;            // most that it had resident
+};
+
 class RunObserver {
 public:
   virtual ~RunObserver() = default;
@@ -36,6 +42,8 @@ public:
   virtual void exported() = 0;
   /// A checkpoint behind that many steps can be resumed from now on.
   virtual void saved(std::uint64_t steps) = 0;
+  /// Behind everything else, once for each process that tells.
+  virtual void measured(const ResidentRecord &) {}
 };
 
 } // namespace vime

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/Base/Counted.h"
 #include "runtime/Checkpoint/CheckpointDirectory.h"
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Plan/Describe.h"
@@ -19,11 +20,9 @@ Status checkMemory(const plan::Plan &plan) {
     for (const std::uint64_t bytes : plan::layoutOf(plan, rank)->arena)
       needed += bytes;
   if (const std::uint64_t available = availableMemory(); needed > available)
-    return Status(
-        StatusCode::Unacceptable,
-        fmt::format(
-            "the {} ranks of the plan need {} MiB together, this machine has {} MiB to give",
-            plan.mesh.ranks(), needed >> 20, available >> 20));
+    return Status(StatusCode::Unacceptable,
+                  fmt::format("the plan needs {} MiB on {}, this machine has {} MiB to give",
+                              needed >> 20, counted(plan.mesh.ranks(), "rank"), available >> 20));
   return Status();
 }
 

@@ -8,6 +8,7 @@
 
 #include "kernels/Native.h"
 #include "runtime/Exec/Arena.h"
+#include "runtime/Exec/RankProbe.h"
 #include "runtime/Exec/Resume.h"
 #include "runtime/Model/ExportTarget.h"
 #include "runtime/Plan/Plan.h"
@@ -28,6 +29,7 @@ struct RunOptions {
   /// wait: a task that never returns ends only with the process, which this should end.
   std::function<void(const Status &)> abandon;
   ResumeWish resume{};
+  const RankProbe *probe = nullptr; // of tests
 };
 
 constexpr std::chrono::seconds kStopLimit{3};

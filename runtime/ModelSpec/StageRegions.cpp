@@ -85,10 +85,12 @@ KernelNeeds kernelNeeds(const ModelConfig &config, StageRange range, MicrobatchC
   const Attention heads{.heads = std::int32_t(config.heads),
                         .keyValueHeads = std::int32_t(config.kvHeads),
                         .headWidth = std::int32_t(config.headWidth)};
-  const std::uint64_t attention =
-      attentionWorkspace(config.type, heads, caps.segmentTokens, config.kernels);
-  needs.forward = alignRegion(std::max(needs.forward, attention));
-  needs.input = alignRegion(std::max(needs.input, attention));
+  const std::uint64_t forward = attentionForwardWorkspace(config.type, heads, caps.segmentTokens,
+                                                          config.kernels),
+                      backward = attentionBackwardWorkspace(config.type, heads, caps.segmentTokens,
+                                                            config.kernels);
+  needs.forward = alignRegion(std::max(needs.forward, forward));
+  needs.input = alignRegion(std::max(needs.input, backward));
   needs.weight = alignRegion(needs.weight);
   return needs;
 }

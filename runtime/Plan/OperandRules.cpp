@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/Plan/Caps.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"

@@ -35,6 +35,17 @@ void Progress::saved(std::uint64_t steps) {
     show(stream, saveLine(steps));
 }
 
+void Progress::measured(const ResidentRecord &record) {
+  summary.resident.push_back(record);
+  if (style == Style::JsonLines)
+    return show(stream, residentLine(summary, record));
+  const std::string warning = residentWarning(summary, record);
+  if (warning.empty())
+    return;
+  close();
+  show(stream, "warning: " + warning + "\n");
+}
+
 void Progress::exported() {
   summary.exportedTo = exportTo;
   if (style == Style::JsonLines)

@@ -32,6 +32,7 @@ public:
   void evaluated(const EvaluationRecord &record) override;
   void exported() override;
   void saved(std::uint64_t steps) override;
+  void measured(const ResidentRecord &record) override;
 
   /// Leaves a half-drawn line behind.
   void close();

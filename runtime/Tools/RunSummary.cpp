@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "runtime/Base/Counted.h"
+#include "runtime/Plan/Allowance.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Transport/Sleeper.h"
 
@@ -37,11 +39,19 @@ double bubbleOf(std::span<const plan::RankStats> ranks) {
 
 RunSummary::RunSummary(const plan::Plan &plan, std::string transport)
     : name(plan.run.name), transport(std::move(transport)), savedIn(plan.checkpoint.directory),
-      plannedSteps(plan.run.steps), computeSeconds(plan.mesh.ranks()), cores(availableCores()) {
+      plannedSteps(plan.run.steps), computeSeconds(plan.mesh.ranks()), cores(availableCores()),
+      processAllowance(plan::processAllowance(plan)) {
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
-    const auto &arena = plan::layoutOf(plan, rank)->arena;
-    arenaBytes.push_back(std::accumulate(arena.begin(), arena.end(), std::uint64_t(0)));
+    arenaBytes.push_back(plan::arenaBytes(plan, rank));
+    rankAllowance.push_back(plan::rankAllowance(plan, rank));
   }
+}
+
+std::uint64_t RunSummary::allowed(const ResidentRecord &process) const {
+  std::uint64_t bytes = processAllowance;
+  for (std::uint32_t rank = process.first; rank < process.first + process.ranks; ++rank)
+    bytes += arenaBytes[rank] + rankAllowance[rank];
+  return bytes;
 }
 
 const StepSummary &RunSummary::add(const StepRecord &record,
@@ -85,9 +95,26 @@ std::size_t RunSummary::slowestRank() const {
                                   computeSeconds.begin());
 }
 
+namespace {
+
+/// The process that is closest to its limit, or farthest beyond it.
+std::string residentText(const RunSummary &summary) {
+  const auto share = [&](const ResidentRecord &process) {
+    return static_cast<double>(process.bytes) / static_cast<double>(summary.allowed(process));
+  };
+  const ResidentRecord &fullest = *std::max_element(
+      summary.resident.begin(), summary.resident.end(),
+      [&](const auto &one, const auto &other) { return share(one) < share(other); });
+  return fmt::format("\n  resident      {} of {} allowed{}", sizeOf(fullest.bytes),
+                     sizeOf(summary.allowed(fullest)),
+                     summary.resident.size() == 1 ? "" : fmt::format(", rank {}", fullest.first));
+}
+
+} // namespace
+
 std::string textOf(const RunSummary &summary) {
-  std::string text = fmt::format("{}: {} {} in {:.1f} s", summary.name, summary.steps.size(),
-                                 summary.steps.size() == 1 ? "step" : "steps", summary.seconds());
+  std::string text = fmt::format("{}: {} in {:.1f} s", summary.name,
+                                 counted(summary.steps.size(), "step"), summary.seconds());
   if (!summary.steps.empty())
     text += fmt::format(", loss {:.4f} → {:.4f}", summary.steps.front().record.loss,
                         summary.steps.back().record.loss);
@@ -98,8 +125,8 @@ std::string textOf(const RunSummary &summary) {
                             ? fmt::format(", which ended the run of {} steps", summary.plannedSteps)
                             : "");
   if (const std::uint64_t skipped = summary.skippedSteps(); skipped != 0)
-    text += fmt::format("\n  skipped       {} {} whose gradients were not finite", skipped,
-                        skipped == 1 ? "step" : "steps");
+    text += fmt::format("\n  skipped       {} whose gradients were not finite",
+                        counted(skipped, "step"));
   text += fmt::format("\n  speed         {:.0f} tokens/s", summary.tokensPerSecond());
   text += fmt::format("\n  bubble        {:.1f} % of the ranks' time without compute",
                       100 * summary.bubble());
@@ -111,6 +138,8 @@ std::string textOf(const RunSummary &summary) {
   for (std::size_t rank = 0; rank < summary.arenaBytes.size(); ++rank)
     text +=
         fmt::format("{} rank {}: {}", rank == 0 ? "" : ",", rank, sizeOf(summary.arenaBytes[rank]));
+  if (!summary.resident.empty())
+    text += residentText(summary);
   text += fmt::format("\n  slowest rank  {}, {:.1f} s of compute", summary.slowestRank(),
                       summary.computeSeconds[summary.slowestRank()]);
   if (!summary.saved.empty())
@@ -138,10 +167,15 @@ Json stepJson(const StepSummary &step) {
 }
 
 Json evaluationJson(const EvaluationRecord &one) {
-  return {{"step", one.step},
-          {"loss", one.loss},
-          {"tokens", one.tokens},
-          {"ends_run", one.ends != 0}};
+  return {
+      {"step", one.step}, {"loss", one.loss}, {"tokens", one.tokens}, {"ends_run", one.ends != 0}};
+}
+
+Json residentJson(const RunSummary &summary, const ResidentRecord &process) {
+  return {{"first_rank", process.first},
+          {"ranks", process.ranks},
+          {"bytes", process.bytes},
+          {"allowed_bytes", summary.allowed(process)}};
 }
 
 // A file name need not be UTF-8; JSON must be.
@@ -174,6 +208,21 @@ std::string exportLine(const std::string &directory) {
   return lineOf("export", {{"directory", directory}});
 }
 
+std::string residentLine(const RunSummary &summary, const ResidentRecord &process) {
+  return lineOf("resident", residentJson(summary, process));
+}
+
+std::string residentWarning(const RunSummary &summary, const ResidentRecord &process) {
+  const std::uint64_t allowed = summary.allowed(process);
+  if (process.bytes <= allowed)
+    return "";
+  const std::string who = process.ranks == 1
+                              ? fmt::format("rank {}", process.first)
+                              : fmt::format("the process of {} ranks", process.ranks);
+  return fmt::format("{} had {} resident, {} more than its arenas and their allowance", who,
+                     sizeOf(process.bytes), sizeOf(process.bytes - allowed));
+}
+
 std::string jsonOf(const RunSummary &summary) {
   Json json = {{"name", summary.name},
                {"transport", summary.transport},
@@ -188,6 +237,7 @@ std::string jsonOf(const RunSummary &summary) {
                {"saved", summary.saved},
                {"exported_to", nullptr},
                {"ranks", Json::array()},
+               {"resident", Json::array()},
                {"evaluations", Json::array()},
                {"history", Json::array()}};
   if (!summary.exportedTo.empty())
@@ -196,6 +246,8 @@ std::string jsonOf(const RunSummary &summary) {
     json["ranks"].push_back({{"rank", rank},
                              {"arena_bytes", summary.arenaBytes[rank]},
                              {"compute_seconds", summary.computeSeconds[rank]}});
+  for (const ResidentRecord &process : summary.resident)
+    json["resident"].push_back(residentJson(summary, process));
   for (const StepSummary &step : summary.steps)
     json["history"].push_back(stepJson(step));
   for (const EvaluationRecord &one : summary.evaluations)

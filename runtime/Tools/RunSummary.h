@@ -40,24 +40,35 @@ struct RunSummary {
   std::vector<EvaluationRecord> evaluations;
   std::vector<double> computeSeconds;    // by rank
   std::vector<std::uint64_t> arenaBytes; // by rank, all tiers: exact, known before the run
+  std::vector<ResidentRecord> resident;  // of each process that told
   unsigned cores = 1;
 
+  /// What the process may have resident: its ranks' arenas and the allowance (Allowance.h).
+  std::uint64_t allowed(const ResidentRecord &process) const;
   double seconds() const;
   std::uint64_t skippedSteps() const; // whose gradients were not finite
   double tokensPerSecond() const;
   double bubble() const; // mean over the steps, weighted by their durations
   std::size_t slowestRank() const;
+
+private:
+  std::uint64_t processAllowance = 0;
+  std::vector<std::uint64_t> rankAllowance; // by rank
 };
 
 std::string textOf(const RunSummary &summary);
 std::string jsonOf(const RunSummary &summary);
 
 /// The same while it goes on, a JSON object a line each: `{"event": "start", …}`, `step`,
-/// `save` and `export`. A step says what it says in `jsonOf`, too.
+/// `save`, `export` and `resident`. A step says what it says in `jsonOf`, too.
 std::string startLine(const RunSummary &summary, std::string_view planId);
 std::string stepLine(const StepSummary &step);
 std::string evaluationLine(const EvaluationRecord &record);
 std::string saveLine(std::uint64_t steps);
 std::string exportLine(const std::string &directory);
+std::string residentLine(const RunSummary &summary, const ResidentRecord &process);
+
+/// `rank 1 had 30.1 MiB resident, 2.0 MiB more than …`; empty: it is within what it is allowed.
+std::string residentWarning(const RunSummary &summary, const ResidentRecord &process);
 
 } // namespace vime

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "runtime/Base/Counted.h"
 #include "runtime/CommandLine/Arguments.h"
 #include "runtime/CommandLine/Completion.h"
 #include "runtime/CommandLine/ManPage.h"
@@ -215,9 +216,6 @@ int check(const plan::Plan &plan, const Arguments &arguments) {
     return fail(status, arguments);
   if (arguments.quiet)
     return 0;
-  const auto counted = [](std::uint64_t count, const char *thing) {
-    return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-  };
   return finish(fmt::format("`{}` can run here: {}, {}\n", arguments.plan,
                             counted(plan.mesh.ranks(), "rank"), counted(plan.run.steps, "step")),
                 arguments);

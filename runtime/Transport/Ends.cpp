@@ -71,6 +71,17 @@ StatusOr<RankEnds> endsOf(const plan::Plan &plan, std::uint32_t rank) {
   return result;
 }
 
+Status checkCaps(const RankEnds &ends) {
+  const auto groups = std::count_if(ends.ends.begin(), ends.ends.end(), [](const End &end) {
+    return end.kind == plan::LaneKind::Group;
+  });
+  if (groups <= plan::kMostOpenGroups)
+    return Status();
+  return Status(StatusCode::Unacceptable,
+                fmt::format("rank {} takes part in {} groups, a transport opens {} at most",
+                            ends.rank, groups, plan::kMostOpenGroups));
+}
+
 std::vector<std::uint32_t> endsOfLanes(const plan::Program &program) {
   std::vector<std::uint32_t> ends;
   std::uint32_t next = 0;

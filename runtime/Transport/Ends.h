@@ -20,6 +20,10 @@ namespace vime {
 /// member is none.
 StatusOr<RankEnds> endsOf(const plan::Plan &plan, std::uint32_t rank);
 
+/// `Unacceptable` when the rank would have more open than a plan may ask for (plan::Caps.h). Every
+/// backend asks before it connects.
+Status checkCaps(const RankEnds &ends);
+
 /// For each lane of a program its end, or kNoEnd.
 constexpr std::uint32_t kNoEnd = 0xFFFFFFFFu;
 std::vector<std::uint32_t> endsOfLanes(const plan::Program &program);
@@ -38,8 +42,8 @@ std::vector<std::uint32_t> membersAlong(const plan::Mesh &mesh, std::uint32_t ra
 /// The ranks that this one exchanges anything with directly, ascending.
 std::vector<std::uint32_t> peersOf(const RankEnds &ends);
 
-/// The same in the order of the plan's connect rounds, then those that the rounds leave out: also an
-/// order of pairs that is the same on all ranks.
+/// The same in the order of the plan's connect rounds, then those that the rounds leave out: also
+/// an order of pairs that is the same on all ranks.
 std::vector<std::uint32_t> peersInConnectOrder(const plan::Plan &plan, const RankEnds &ends);
 
 } // namespace vime

@@ -102,6 +102,8 @@ StatusOr<LocalTransports> connectLocal(std::span<const RankEnds> ranks,
   std::map<StreamKey, std::shared_ptr<Meeting>> meetings;
   LocalTransports transports;
   for (const RankEnds &rank : ranks) {
+    if (Status status = checkCaps(rank); !status.ok())
+      return status;
     auto transport = std::make_unique<LocalTransport>(rank, *sleepers[rank.rank], everybody, limit);
     for (const End &end : rank.ends) {
       std::shared_ptr<Meeting> &meeting = meetings[streamKeyOf(end, rank.rank)];

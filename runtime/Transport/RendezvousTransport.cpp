@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "runtime/Transport/Ends.h"
 #include "runtime/Transport/RendezvousBoard.h"
 
 namespace vime {
@@ -71,6 +72,9 @@ std::vector<std::uint32_t> queuesOf(const RankEnds &ends, QueueMerging merging) 
 StatusOr<LocalTransports> connectRendezvous(std::span<const RankEnds> ranks,
                                             std::span<Sleeper *const> sleepers,
                                             std::chrono::nanoseconds limit, QueueMerging merging) {
+  for (const RankEnds &rank : ranks)
+    if (Status status = checkCaps(rank); !status.ok())
+      return status;
   const auto board = std::make_shared<Board>(ranks, sleepers);
   if (Status status = board->seat(merging); !status.ok())
     return status;

@@ -60,8 +60,8 @@ Status compare(const Attendance &self, std::uint32_t rank, std::string_view text
     return differs(
         fmt::format("rank {} runs {}, rank {} runs {}", rank, program, self.rank, self.program));
   if (ranks != std::to_string(self.ranks))
-    return differs(fmt::format("rank {} was started as one of {} ranks, rank {} as one of {}", rank,
-                               ranks, self.rank, self.ranks));
+    return differs(fmt::format("rank {} was started as one of {} {}, rank {} as one of {}", rank,
+                               ranks, ranks == "1" ? "rank" : "ranks", self.rank, self.ranks));
   if (planId != self.planId)
     return differs(fmt::format("rank {} runs another plan than rank {}", rank, self.rank));
   if (isLoopback(address) != isLoopback(self.address))

@@ -109,8 +109,7 @@ StatusOr<TcpConnection> TcpConnection::open(const std::string &host, std::uint16
     std::this_thread::sleep_for(std::min<Clock::duration>(
         kRetry, std::max<Clock::duration>(deadline - Clock::now(), Clock::duration::zero())));
   } while (Clock::now() < deadline);
-  return Status(StatusCode::RankFailed,
-                fmt::format("cannot connect to {}:{}: {}", host, port, std::strerror(error)));
+  return Status(StatusCode::RankFailed, fmt::format("cannot connect: {}", std::strerror(error)));
 }
 
 Status TcpConnection::ready(short events, Deadline deadline) const {

@@ -1,5 +1,6 @@
 #include "runtime/Transport/TcpStore.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,8 +12,13 @@ namespace {
 
 /// A store answers at once, unless it is asked to wait.
 constexpr std::chrono::seconds kAnswerLimit{20};
+/// Ranks tell each other what went wrong behind the deadline too.
+constexpr std::chrono::seconds kLastWords{4};
 
-Deadline soon() { return std::chrono::steady_clock::now() + kAnswerLimit; }
+std::string nameOf(const StoreAddress &address) {
+  return fmt::format("the store{} at {}:{}", address.isOfRankZero ? " of rank 0" : "", address.host,
+                     address.port);
+}
 
 Status broken(const std::string &what) { return Status(StatusCode::Unacceptable, what); }
 
@@ -34,17 +40,22 @@ public:
   std::string bytes;
 };
 
-TcpStore::TcpStore(TcpConnection connection, const StoreAddress &address, std::string prefix)
-    : connection(std::move(connection)),
-      name(fmt::format("the store at {}:{}", address.host, address.port)),
-      prefix(std::move(prefix)) {}
+TcpStore::TcpStore(TcpConnection connection, const StoreAddress &address, std::string prefix,
+                   Deadline last)
+    : connection(std::move(connection)), name(nameOf(address)), prefix(std::move(prefix)),
+      last(last) {}
+
+Deadline TcpStore::soon() const {
+  return std::min(last, std::chrono::steady_clock::now() + kAnswerLimit);
+}
 
 StatusOr<TcpStore> TcpStore::connect(const StoreAddress &address, std::string prefix,
                                      Deadline deadline) {
   StatusOr<TcpConnection> connection = TcpConnection::open(address.host, address.port, deadline);
   if (!connection.ok())
-    return connection.status();
-  TcpStore store(std::move(*connection), address, std::move(prefix));
+    return Status(connection.status().code(),
+                  fmt::format("{}: {}", nameOf(address), connection.status().message()));
+  TcpStore store(std::move(*connection), address, std::move(prefix), deadline + kLastWords);
   if (Status status = store.ask(Request(store::Query::Validate).number(store::kMagic));
       !status.ok())
     return status;
@@ -53,7 +64,8 @@ StatusOr<TcpStore> TcpStore::connect(const StoreAddress &address, std::string pr
   std::uint32_t echo = 0;
   if (Status status = store.ask(Request(store::Query::Ping).number(token)); !status.ok())
     return status;
-  if (Status status = store.answer(&echo, sizeof echo, std::min(deadline, soon())); !status.ok())
+  if (Status status = store.answer(&echo, sizeof echo, std::min(deadline, store.soon()));
+      !status.ok())
     return status;
   if (echo != token)
     return store.named(broken("does not speak the protocol of a TCPStore"));

@@ -19,12 +19,14 @@ namespace vime {
 struct StoreAddress {
   std::string host;
   std::uint16_t port = 0;
+  bool isOfRankZero = false; // for messages: without that rank there is no store
 };
 
 class TcpStore {
 public:
   /// `prefix` stands before every key: what else is in the store is none of our business. Tries
-  /// until the deadline, since the store may start later than its clients.
+  /// until the deadline, since the store may start later than its clients; a little later the store
+  /// has stopped answering.
   static StatusOr<TcpStore> connect(const StoreAddress &address, std::string prefix,
                                     Deadline deadline);
 
@@ -41,16 +43,19 @@ public:
   const std::string &localAddress() const { return connection.localAddress(); }
 
 private:
-  TcpStore(TcpConnection connection, const StoreAddress &address, std::string prefix);
+  TcpStore(TcpConnection connection, const StoreAddress &address, std::string prefix,
+           Deadline last);
   class Request;
   Status ask(const Request &request);
   Status answer(void *bytes, std::size_t count, Deadline deadline);
   Status cancelWait();
+  Deadline soon() const;
   Status named(Status status) const;
 
   TcpConnection connection;
   std::string name; // for messages
   std::string prefix;
+  Deadline last; // later than that nobody answers any more
 };
 
 } // namespace vime

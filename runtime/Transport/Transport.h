@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "runtime/Base/Status.h"
+#include "runtime/Plan/Caps.h"
 #include "runtime/Plan/Plan.h"
 
 namespace vime {
@@ -61,9 +62,8 @@ struct Payload {
 /// Elements of any type fit into it as a whole.
 constexpr std::size_t kLeastStaging = 64;
 
-/// Transfers of one end that may be open at a time; a further post waits for the oldest (the clock
-/// makes that safe).
-constexpr std::uint32_t kOpenTransfers = 64;
+/// Transfers of one end that may be open at a time; a further post waits for the oldest.
+constexpr std::uint32_t kOpenTransfers = plan::kMostOpenTransfers;
 
 class Transport {
 public:

@@ -8,6 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/Transport/GlooPlugin.h"
+#include "runtime/Transport/RendezvousTransport.h"
+#include "runtime/Transport/TcpStoreServer.h"
 #include "tests/Conformance/TransportRanks.h"
 
 namespace vime {
@@ -40,6 +43,32 @@ TEST_P(TransportSuite, MessagesArriveInOrder) {
       ASSERT_EQ(value, index * index);
     }
   });
+}
+
+/// What each backend says of ends that nobody has connected yet.
+Status connectOnly(Backend backend, const std::vector<RankEnds> &ends) {
+  Sleeper sleeper(/*spins=*/false);
+  const std::vector<Sleeper *> sleepers(ends.size(), &sleeper);
+  if (backend == Backend::Local)
+    return connectLocal(ends, sleepers, 20s).status();
+  if (backend == Backend::Rendezvous)
+    return connectRendezvous(ends, sleepers, 20s, {}).status();
+  const auto server = TcpStoreServer::listen("127.0.0.1", 0);
+  (*server)->serve();
+  const Deadline deadline = std::chrono::steady_clock::now() + 20s;
+  StatusOr<TcpStore> store = TcpStore::connect({"127.0.0.1", (*server)->port()}, "", deadline);
+  return connectGloo(ends[0], {*store, "127.0.0.1", {}, deadline, 20s}).status();
+}
+
+TEST_P(TransportSuite, MoreGroupsThanAPlanMayHaveAreRefused) {
+  std::vector<RankEnds> ends = noEnds(1);
+  for (std::uint32_t group = 0; group < plan::kMostOpenGroups; ++group)
+    addGroup(ends, group, plan::Collective::Broadcast);
+  runRanks(GetParam(), {ends}, [](Rank &) {});
+  addGroup(ends, plan::kMostOpenGroups, plan::Collective::Broadcast);
+  const Status status = connectOnly(GetParam(), ends);
+  EXPECT_EQ(status.code(), StatusCode::Unacceptable);
+  EXPECT_EQ(status.message(), "rank 0 takes part in 17 groups, a transport opens 16 at most");
 }
 
 TEST_P(TransportSuite, AnySizeFromNothingToAMebibyte) {

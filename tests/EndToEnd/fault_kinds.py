@@ -99,7 +99,7 @@ def no_room_for_records(run):
 
 class Kind:
     def __init__(self, inject, codes, transports=("gloo",), *, hangs=False, causes=(), job="sleep", preload=None,
-                 named=True, at_start=False, prepare=None, culprit="hit"):
+                 named=True, at_start=False, prepare=None, culprit="hit", meets=False):
         self.inject, self.codes, self.transports = inject, codes, transports
         self.hangs = hangs        # ends by a deadline
         self.causes = causes      # what `vimec explain` may conclude; the rank must be the one that was hit
@@ -109,6 +109,7 @@ class Kind:
         self.at_start = at_start  # no rank need have begun
         self.prepare = prepare    # before the run
         self.culprit = culprit    # the rank to be blamed; None: any
+        self.meets = meets        # strikes while ranks meet
 
 
 KINDS = {
@@ -124,6 +125,8 @@ KINDS = {
     "no records":   Kind(nothing, (FILE,), ("gloo", "local"), named=False, at_start=True, prepare=no_room_for_records),
     "text":         Kind(change_text, (FILE,), ("gloo", "local"), causes=("failed",), culprit=0),  # it reads for all
     "other plan":   Kind(nothing, (UNACCEPTABLE,), job="swap", named=False, at_start=True),
+    "killed early": Kind(kill, (FAIL,), causes=("killed",), named=False, meets=True),
+    "stopped early": Kind(stop, (FAIL, HANG), hangs=True, named=False, meets=True),
     "interrupted":  Kind(interrupt, (INTERRUPTED,), ("gloo", "local"), named=False),
     "launcher":     Kind(kill_launcher, (-signal.SIGKILL,), ("gloo", "local"), named=False),
 }

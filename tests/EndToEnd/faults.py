@@ -27,6 +27,8 @@ from fault_kinds import KINDS, NEEDS_MOUNT, can_mount
 
 RANKS, STEPS = 4, 40
 LIMIT = 1.0  # seconds that a rank waits for another one
+CONNECT = 4.0  # seconds in which all have met
+FAREWELL = 5.0  # behind that: the verdict is heard, the last ranks are stopped
 BEGUN = 128  # offset of the program counter in a flight record (runtime/Trace/FlightRecord.h)
 
 SLEEPY = "{family: sleep, layers: 4, forward: 1ms, backward_input: 1ms, backward_weight: 1ms}"
@@ -35,7 +37,7 @@ TINY = "{family: llama, layers: 4, hidden: 16, heads: 2, ffn: 32, vocab: 256, dt
 
 def job(steps, model=SLEEPY, export=None):
     text = vime.job("1f1b", RANKS, microbatches=4, steps=steps, model=model, sequence=16, samples=1, export=export)
-    return text + f"limits:    {{transfer: {LIMIT}s}}\n"
+    return text + f"limits:    {{connect: {CONNECT}s, transfer: {LIMIT}s}}\n"
 
 
 class Run:
@@ -79,6 +81,16 @@ class Run:
             if struct.unpack_from("<Q", record, BEGUN)[0] >= action:
                 return True
             time.sleep(0.0002)
+        return False
+
+    def await_process(self):
+        """Until the rank's process has taken its record over; False when the run ended before."""
+        file = self.records / f"rank-{self.rank}.flight"
+        while self.program.poll() is None:
+            header = file.read_bytes()[:128] if file.exists() else b""
+            if len(header) == 128 and struct.unpack_from("<Q", header, 48)[0] not in (0, self.launcher):
+                return True
+            time.sleep(0.0005)
         return False
 
     def find_processes(self):
@@ -132,6 +144,8 @@ class Campaign:
         action = 0 if kind.at_start else self.random.randint(1, int(job_actions * 0.9))
         hit = self.strike(run, action)
         since, limit = time.monotonic(), LIMIT + 1 if kind.hangs else 5
+        if kind.meets and kind.hangs:
+            limit = CONNECT + FAREWELL
         code, message, seconds = run.finish(since, limit)
         if kind.preload:
             seconds = self.since_last_move(run)
@@ -144,6 +158,8 @@ class Campaign:
     def strike(self, run, action):
         if run.kind.job == "swap":
             return self.swap_plan(run)
+        if run.kind.meets:
+            return self.strike_early(run)
         if run.kind.at_start:
             return True
         if run.kind.preload:
@@ -152,6 +168,15 @@ class Campaign:
             return True
         if not run.await_action(action):
             return False
+        run.find_processes()
+        run.kind.inject(run)
+        return True
+
+    def strike_early(self, run):
+        """While ranks prepare themselves and meet, which takes some milliseconds."""
+        if not run.await_process():
+            return False
+        time.sleep(self.random.uniform(0, 0.04))
         run.find_processes()
         run.kind.inject(run)
         return True
@@ -241,10 +266,10 @@ def main():
             wrong += complaints
             for complaint in complaints:
                 print(f"WRONG {complaint}", flush=True)
-    print(f"{'fault':12} {'slowest end':>11}  outcomes")
+    print(f"{'fault':13} {'slowest end':>11}  outcomes")
     for name in names:
         told = ", ".join(f"{count} × {outcome}" for outcome, count in sorted(outcomes[name].items()))
-        print(f"{name:12} {slowest[name]:9.2f} s  {told}")
+        print(f"{name:13} {slowest[name]:9.2f} s  {told}")
     print(f"{arguments.count} faults with seed {arguments.seed}: {len(wrong)} complaints")
     sys.exit(1 if wrong else 0)
 

@@ -7,6 +7,7 @@ The ranks find each other, train to the bits of a local run, and refuse by name 
 
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import struct
@@ -80,6 +81,18 @@ def trains_to_the_same_bits(tools):
     expect(vime.tensors(tools.folder / "launched"), vime.tensors(tools.folder / "local"), "parameters")
 
 
+def resumes(tools):
+    saving = "checkpoint: {dir: saved, every: 2 steps}\n"
+    plan = tools.compile(vime.job("1f1b", RANKS, steps=6) + saving, "saving")
+    whole = vime.json.loads(ends(start(tools, plan, "--json"))[0][1])
+    for steps in (4, 6):
+        shutil.rmtree(tools.folder / "saved" / f"step-{steps:06}")
+    ended = ends(start(tools, plan, "--json", "--resume"))
+    for rank, (code, _, err) in enumerate(ended):
+        expect((code, err), (0, ""), f"rank {rank} that resumes")
+    expect(history(vime.json.loads(ended[0][1])), history(whole)[2:], "losses behind the checkpoint")
+
+
 def refuses_another_plan(tools):
     plan = tools.compile(vime.job("1f1b", RANKS, steps=5), "one")
     other = tools.compile(vime.job("1f1b", RANKS, steps=6), "other")
@@ -139,13 +152,69 @@ def tells_all_of_a_rank_that_cannot_come(tools):
 
 def ends_when_a_rank_is_killed(tools):
     plan = tools.compile(vime.job("1f1b", RANKS, steps=100000), "long")
-    ranks = start(tools, plan)
-    time.sleep(1.5)
-    ranks[2].process.send_signal(signal.SIGKILL)
-    began = time.monotonic()
-    for rank, (code, _, err) in enumerate(ends(ranks)):
-        expect(code, -signal.SIGKILL if rank == 2 else 5, f"exit code of rank {rank}: {err}")
-    assert time.monotonic() - began < 5, "ranks that lost a peer did not end within 5 s"
+    with tempfile.TemporaryDirectory() as temporary:
+        ranks = start(tools, plan, TMPDIR=temporary)
+        (folder,) = await_records(temporary, begun=100)
+        ranks[2].process.send_signal(signal.SIGKILL)
+        began = time.monotonic()
+        for rank, (code, _, err) in enumerate(ends(ranks)):
+            expect(code, -signal.SIGKILL if rank == 2 else 5, f"exit code of rank {rank}: {err}")
+            if rank != 2:
+                expect_in(f"\n  = help: `vimec explain {folder}` shows what", err, f"message of rank {rank}")
+        assert time.monotonic() - began < 5, "ranks that lost a peer did not end within 5 s"
+        told = vime.json.loads(tools.run("vimec", "explain", folder, "--json").stdout)
+        expect((len(told["ranks"]), told["first"]["rank"]), (RANKS, 2), "what the records tell")
+
+
+def await_records(folder, begun):
+    """The folder of the records, once each rank has begun that many actions."""
+    limit = time.monotonic() + 30
+    while time.monotonic() < limit:
+        found = list(pathlib.Path(folder).glob("vime-records-*/rank-*.flight"))
+        if len(found) == RANKS and all(struct.unpack_from("<Q", file.read_bytes(), 128)[0] >= begun for file in found):
+            return {file.parent for file in found}
+        time.sleep(0.01)
+    raise AssertionError("the ranks leave no records")
+
+
+def leaves_no_record_of_a_run_that_ends_well(tools):
+    plan = tools.compile(vime.job("1f1b", RANKS, steps=3), "short")
+    with tempfile.TemporaryDirectory() as temporary:
+        for code, _, err in ends(start(tools, plan, TMPDIR=temporary)):
+            expect((code, err), (0, ""), "a short run")
+        expect(os.listdir(temporary), [], "files that are left")
+
+
+CONNECT, FAREWELL = 2.0, 5.0  # seconds
+
+
+def who_does_not_come(tools, what, strike, absent):
+    """Of ranks that meet, what the others say of one that does not come, and when."""
+    limits = f"limits: {{connect: {CONNECT}s}}\n"
+    plan = tools.compile(vime.job("1f1b", RANKS, steps=100000) + limits, "waiting")
+    port, began, ranks = free_port(), time.monotonic(), []
+    for rank in range(RANKS):
+        if rank != absent or strike:
+            ranks.append(Rank(tools, rank, plan, port))
+        if rank == absent and strike:
+            ranks[-1].process.send_signal(strike)
+    for rank in ranks:
+        if rank.rank != absent:
+            code, _, err = rank.end()
+            expect(code, 5, f"exit code of rank {rank.rank} when rank {absent} is {what}: {err}")
+            wanted = "the store of rank 0 at 127.0.0.1:" if absent == 0 else f"rank {absent} did not come in time"
+            expect_in(wanted, err, f"rank {rank.rank} of a rank that is {what}")
+    seconds = time.monotonic() - began
+    assert seconds < CONNECT + FAREWELL, f"the others took {seconds:.1f} s when rank {absent} was {what}"
+    for rank in ranks:
+        rank.process.kill()
+        rank.process.communicate()
+
+
+def says_who_does_not_come(tools):
+    for what, strike in [("missing", None), ("killed", signal.SIGKILL), ("stopped", signal.SIGSTOP)]:
+        for absent in (0, 2):
+            who_does_not_come(tools, what, strike, absent)
 
 
 def says_what_is_wrong_with_a_launch(tools):
@@ -163,8 +232,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         tools = vime.Tools(pathlib.Path(sys.argv[1]).resolve(), folder)
         vime.corpus(tools.folder)
-        for check in [trains_to_the_same_bits, refuses_another_plan, refuses_another_world_size,
+        for check in [trains_to_the_same_bits, resumes, refuses_another_plan, refuses_another_world_size,
                       refuses_another_version, tells_all_of_a_rank_that_cannot_come, ends_when_a_rank_is_killed,
+                      leaves_no_record_of_a_run_that_ends_well, says_who_does_not_come,
                       says_what_is_wrong_with_a_launch]:
             check(tools)
             print(check.__name__.replace("_", " "), flush=True)

@@ -12,7 +12,7 @@
 #include "runtime/Exec/CheckpointCheck.h"
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Model/SafeTensors.h"
-#include "runtime/Plan/Caps.h"
+#include "runtime/Plan/BatchCaps.h"
 
 namespace vime {
 namespace {

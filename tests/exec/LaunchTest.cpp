@@ -54,6 +54,7 @@ TEST(Launch, OfTorchrunTheAgentHostsTheStore) {
   EXPECT_EQ(third.store.host, "node1");
   EXPECT_EQ(third.store.port, 29400);
   EXPECT_EQ(third.prefix, "vime/job7/2/");
+  EXPECT_EQ(third.attempt, "2");
   EXPECT_TRUE(third.endsWithParent);
   environment["RANK"] = "0";
   EXPECT_FALSE(launch(environment).hostsStore);

@@ -173,7 +173,7 @@ TEST(LocalRun, ARunThatNeedsMoreMemoryThanThereIsIsRefused) {
   Recorder recorder;
   const Status status = runJob(job, recorder);
   EXPECT_EQ(status.code(), StatusCode::Unacceptable);
-  EXPECT_THAT(status.message(), HasSubstr("the 2 ranks of the plan need 1073741824 MiB together"));
+  EXPECT_THAT(status.message(), HasSubstr("the plan needs 1073741824 MiB on 2 ranks"));
 }
 
 TEST(LocalRun, AnExportThatCannotStandIsRefusedBeforeTheFirstStep) {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/Plan/Allowance.h"
 #include "runtime/Tools/Progress.h"
 #include "tests/plan/SmallPlan.h"
 
@@ -79,6 +80,28 @@ TEST(Progress, JsonLinesSayEveryStep) {
       << text;
   EXPECT_NE(text.find(R"({"event":"step","step":0,"loss":1.5,)"), text.npos) << text;
   EXPECT_NE(text.find(R"({"event":"step","step":1,"loss":null,)"), text.npos) << text;
+}
+
+TEST(Progress, WhatWasResidentIsComparedWithWhatIsAllowed) {
+  const plan::Plan plan = smallPlan();
+  const std::uint64_t allowed =
+      plan::processAllowance(plan) + plan::arenaBytes(plan, 1) + plan::rankAllowance(plan, 1);
+  std::FILE *const stream = std::tmpfile();
+  Progress progress(plan, "gloo", "", Progress::Style::Silent, stream, 1h);
+  progress.measured({0, 1, allowed / 2});
+  EXPECT_EQ(std::ftell(stream), 0);
+  progress.measured({1, 1, allowed + 3 * 1024});
+  std::string text(static_cast<std::size_t>(std::ftell(stream)), '\0');
+  std::rewind(stream);
+  text.resize(std::fread(text.data(), 1, text.size(), stream));
+  std::fclose(stream);
+  EXPECT_TRUE(text.starts_with("warning: rank 1 had ")) << text;
+  EXPECT_TRUE(text.ends_with(" resident, 3.0 KiB more than its arenas and their allowance\n"))
+      << text;
+  EXPECT_NE(
+      textOf(progress.result()).find("\n  resident      26.1 MiB of 26.1 MiB allowed, rank 1"),
+      std::string::npos)
+      << textOf(progress.result());
 }
 
 TEST(Progress, WordsOfTheOption) {

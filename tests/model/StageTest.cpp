@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/Native.h"
+#include "kernels/Workspace.h"
 #include "tests/model/CountAllocations.h"
 #include "tests/model/ModelRun.h"
 
@@ -148,6 +149,28 @@ TEST_P(StageTest, AnEmptyMicrobatchWritesZeroGradientsAndNoLoss) {
     for (const auto &[name, bytes] : run.gradients())
       for (std::byte value : bytes)
         ASSERT_EQ(value, std::byte(0)) << name;
+  }
+}
+
+// Behind the last byte that a task uses is what its kernels may leave of their workspace.
+TEST_P(StageTest, WorkspacesAreUsedToTheirEnds) {
+  const Kernels *widest = nativeKernelsFor(Isa::Avx512, type);
+  if (!widest)
+    GTEST_SKIP() << "the widest vectors are not here: " << nativeRefusal(type);
+  const std::size_t lastRow = 32 * sizeOf(type), slack = unusedWorkspace(type) + lastRow + 64;
+  ModelRun run(config, 2, {.tokens = 40, .segments = 3, .segmentTokens = 17}, *widest, 7);
+  const Batch batch = randomBatch({17, 17, 6}, config.vocab, 3); // all tokens, the longest segment
+  run.forward(batch);
+  const auto unused = [](const GuardedRegion &space) { return space.bytes() - space.usedBytes(); };
+  for (const ModelRun::Part &part : run.parts)
+    EXPECT_LE(unused(part.forwardSpace), slack);
+  run.backward(batch, true, Backward::Combined);
+  for (const ModelRun::Part &part : run.parts)
+    EXPECT_LE(unused(part.backwardSpace), slack);
+  run.backward(batch, true, Backward::Split);
+  for (const ModelRun::Part &part : run.parts) {
+    EXPECT_LE(unused(part.inputSpace), slack);
+    EXPECT_LE(unused(part.weightSpace), slack);
   }
 }
 

@@ -104,6 +104,9 @@ TEST(TcpStoreStart, NobodyThereIsToldAtTheDeadline) {
   const StatusOr<TcpStore> store = TcpStore::connect({"127.0.0.1", port}, "", in(150ms));
   EXPECT_EQ(store.status().code(), StatusCode::RankFailed);
   EXPECT_THAT(store.status().message(), HasSubstr("Connection refused"));
+  const StatusOr<TcpStore> own = TcpStore::connect({"127.0.0.1", port, true}, "", in(10ms));
+  EXPECT_EQ(own.status().message(), "the store of rank 0 at 127.0.0.1:" + std::to_string(port) +
+                                        ": cannot connect: Connection refused");
 }
 
 TEST(TcpStoreStart, APortThatIsTakenIsNamed) {

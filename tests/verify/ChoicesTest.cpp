@@ -175,6 +175,12 @@ const Break kBreaks[] = {
     {"C0401", "no round connects ranks 0 and 1", [](Plan &plan) { plan.connect.clear(); }},
     {"C0402", "are connected a second time",
      [](Plan &plan) { plan.connect.push_back(plan.connect[0]); }},
+    {"C0403", "rank 1 takes part in 20 groups, 16 can be open",
+     [](Plan &plan) {
+       for (Program &program : plan.programs)
+         while (std::ranges::count(program.lanes, LaneKind::Group, &Lane::kind) < 20)
+           program.lanes.push_back({.kind = LaneKind::Group});
+     }},
 };
 
 TEST(Choices, EachRuleCanBeBroken) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/Verify/LiveSet.h"
+#include "runtime/Plan/Allowance.h"
 #include "runtime/Plan/Describe.h"
 #include "tests/plan/SmallPlan.h"
 
@@ -54,7 +55,8 @@ TEST(PlanMemory, Text) {
   EXPECT_TRUE(text.starts_with("rank 0\n  device: 2.")) << text;
   EXPECT_NE(text.find("\n         bytes       alive    slots  part\n"), text.npos) << text;
   EXPECT_NE(text.find("\nrank 1\n  device: 2."), text.npos) << text;
-  EXPECT_NE(text.find(" KiB, most alive at action 11: backward, stage 0, microbatch 0, "), text.npos)
+  EXPECT_NE(text.find(" KiB, most alive at action 11: backward, stage 0, microbatch 0, "),
+            text.npos)
       << text;
   EXPECT_NE(text.find("  weights of stage 1\n"), text.npos) << text;
 }
@@ -63,6 +65,26 @@ TEST(PlanMemory, RanksThatShareAProgramAndALayoutHaveOneTable) {
   plan::Plan plan = smallPlan();
   plan.layoutOf[1] = plan.programOf[1] = 0; // no plan that could run
   EXPECT_TRUE(planMemory(plan).starts_with("rank 0 and 1 like it\n"));
+}
+
+TEST(PlanMemory, OfAStepInWhichEverythingRuns) {
+  plan::Plan plan = smallPlan();
+  const std::string usual = planMemory(plan);
+  plan.decisions = {{plan::Decision::Evaluate, {0, 1}}};
+  plan.conditions = {{plan::Decision::Evaluate, plan::Comparison::Equal, 1}};
+  for (plan::Program &program : plan.programs)
+    program.cases = {{program.loops[0].begin, program.loops[0].end, 1}};
+  EXPECT_EQ(planMemory(plan), usual);
+}
+
+TEST(PlanMemory, SaysWhatIsAllowedBesideTheArenas) {
+  const plan::Plan plan = smallPlan();
+  const std::string text = planMemory(plan);
+  EXPECT_NE(text.find("\n  beside its arenas: 2.02 MiB at most\n"), text.npos) << text;
+  EXPECT_TRUE(text.ends_with("\nevery process, beside its ranks: 24.1 MiB at most\n")) << text;
+  const auto json = nlohmann::json::parse(memoryJson(plan));
+  EXPECT_EQ(json["process_allowance_bytes"], plan::processAllowance(plan));
+  EXPECT_EQ(json["alike"][1]["allowance_bytes"], plan::rankAllowance(plan, 1));
 }
 
 TEST(PlanMemory, Json) {

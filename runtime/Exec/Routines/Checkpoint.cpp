@@ -11,7 +11,7 @@
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
-#include "runtime/Plan/Caps.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Snapshot.h"
 
 namespace vime::routines {

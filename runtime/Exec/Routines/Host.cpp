@@ -10,7 +10,7 @@
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
 #include "runtime/Model/HuggingFace.h"
-#include "runtime/Plan/Caps.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Mesh.h"
 

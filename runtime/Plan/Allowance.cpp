@@ -1,0 +1,36 @@
+#include "runtime/Plan/Allowance.h"
+
+#include <numeric>
+
+#include "runtime/Plan/Describe.h"
+
+namespace vime::plan {
+
+std::uint64_t processAllowance(const Plan &plan) {
+  return kProcessAllowance + plan.data.textBytes + plan.evaluation.textBytes +
+         plan.run.steps * kStepAllowance;
+}
+
+std::uint64_t rankAllowance(const Plan &plan, std::uint32_t rank) {
+  const Program &program = *programOf(plan, rank);
+  const DataSettings &data = plan.data;
+  std::uint64_t bytes = kRankAllowance + program.actions.size() * kActionAllowance;
+  for (const LocalStage &local : program.stages) {
+    const Model &model = plan.models[local.model];
+    const ModelConfig &config = model.config;
+    // Cosines and sines of every position.
+    bytes += std::uint64_t{data.sequence} * config.headWidth * sizeOf(config.type);
+    if (!model.checkpoint.empty())
+      bytes += stageSpec(config, model.stages[local.stage],
+                         {data.sequence * data.samples, data.samples, data.sequence})
+                   .weightBytes;
+  }
+  return bytes;
+}
+
+std::uint64_t arenaBytes(const Plan &plan, std::uint32_t rank) {
+  const auto &arena = layoutOf(plan, rank)->arena;
+  return std::accumulate(arena.begin(), arena.end(), std::uint64_t{0});
+}
+
+} // namespace vime::plan
