@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/Plan/Describe.h"
+#include "runtime/Transport/Cores.h"
 #include "runtime/Transport/Sleeper.h"
 
 namespace vime {
