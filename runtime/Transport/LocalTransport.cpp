@@ -64,8 +64,8 @@ public:
 private:
   template <typename IsReached> Status awaitUntil(std::uint32_t end, IsReached isReached) {
     cores->note(spec.rank);
-    if (sleeper.spin(isReached) ||
-        (sleeper.spins() && cores->spread(spec.rank) && sleeper.spin(isReached)))
+    if (sleeper.linger(isReached) ||
+        (sleeper.spins() && cores->spread(spec.rank) && sleeper.linger(isReached)))
       return Status();
     const auto takeAll = [&] { // of all channels, before it sleeps: see Channel.h
       for (LocalEnd *receiver : receivers)

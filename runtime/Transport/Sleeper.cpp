@@ -3,6 +3,7 @@
 #include <ctime>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -48,7 +49,7 @@ void Sleeper::interrupt() {
   wake();
 }
 
-bool Sleeper::Spinning::pause() {
+bool Sleeper::Lingering::pause() {
   // A sleep and a wake take about 15 µs between two cores of a virtual machine, less on a real one:
   // spinning at most doubles what the better choice would have cost, also when other programs want
   // the core.
@@ -61,6 +62,26 @@ bool Sleeper::Spinning::pause() {
 #if defined(__x86_64__)
   _mm_pause();
 #endif
+  return true;
+}
+
+bool Sleeper::Lingering::yield() {
+  // Who yields to a program that computes comes back a time slice later, who sleeps is woken
+  // before.
+  constexpr unsigned kYields = 16, kWaitsUntilNextTry = 64;
+  constexpr std::chrono::microseconds kLong{200};
+  if (looks == 2 && sleeper.crowded > 0) {
+    --sleeper.crowded;
+    return false;
+  }
+  if (looks > kYields)
+    return false;
+  const Clock::time_point start = Clock::now();
+  sched_yield();
+  if (Clock::now() - start > kLong) {
+    sleeper.crowded = kWaitsUntilNextTry;
+    looks = kYields; // one more look
+  }
   return true;
 }
 

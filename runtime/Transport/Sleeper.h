@@ -31,10 +31,9 @@ public:
   Sleeper(const Sleeper &) = delete;
 
   bool spins() const { return pays; }
-  /// Whether `isReached()` within the time that a sleep and a wake take. At once, where it does not
-  /// pay.
-  template <typename IsReached> bool spin(IsReached &&isReached) const {
-    for (Spinning spinning(pays); spinning.goesOn();)
+  /// Looks whether `isReached()` for about as long as a sleep and a wake take.
+  template <typename IsReached> bool linger(IsReached &&isReached) {
+    for (Lingering lingering(*this); lingering.goesOn();)
       if (isReached())
         return true;
     return false;
@@ -61,7 +60,7 @@ public:
   Outcome await(const std::atomic<std::uint64_t> &counter, std::uint64_t count,
                 std::chrono::nanoseconds limit) {
     const auto isReached = [&] { return counter.load(std::memory_order_seq_cst) >= count; };
-    return spin(isReached) ? Outcome::Reached : sleep(isReached, causeOf(&counter), limit);
+    return linger(isReached) ? Outcome::Reached : sleep(isReached, causeOf(&counter), limit);
   }
 
   /// Changes a place that this thread may sleep for, and wakes it if it does.
@@ -93,15 +92,15 @@ public:
   bool interrupted() const { return stopped.load(std::memory_order_acquire); }
 
 private:
-  /// Looks again and again for about as long as a sleep and a wake take.
-  class Spinning {
+  class Lingering {
   public:
-    explicit Spinning(bool spins) : spins(spins) {}
-    bool goesOn() { return spins && (looks++ == 0 || pause()); }
+    explicit Lingering(Sleeper &sleeper) : sleeper(sleeper) {}
+    bool goesOn() { return looks++ == 0 || (sleeper.pays ? pause() : yield()); }
 
   private:
     bool pause();
-    const bool spins;
+    bool yield();
+    Sleeper &sleeper;
     unsigned looks = 0;
     std::chrono::steady_clock::time_point end;
   };
@@ -114,8 +113,9 @@ private:
   // Read by those who wake, written when this thread goes to sleep.
   alignas(64) std::atomic<Cause> state{kAwake}; // the futex
   std::atomic<bool> stopped{false};
-  const bool pays;   // to spin
-  const bool orders; // `announce` puts the stores and loads of all threads in order
+  const bool pays;      // to spin
+  unsigned crowded = 0; // waits to come that do not yield
+  const bool orders;    // `announce` puts the stores and loads of all threads in order
 };
 
 } // namespace vime
