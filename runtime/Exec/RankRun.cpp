@@ -45,9 +45,9 @@ StatusOr<std::unique_ptr<RankRun>> RankRun::prepare(const RankJob &job) {
   const plan::Layout &layout = *plan::layoutOf(job.plan, job.rank);
   if (Status status = run->reserve(layout); !status.ok())
     return status;
-  StatusOr<ResolvedProgram> program =
-      resolve(*plan::programOf(job.plan, job.rank), layout,
-              {run->arenas[0].data(), run->arenas[1].data()}, trainingRoutines());
+  StatusOr<ResolvedProgram> program = resolve(*plan::programOf(job.plan, job.rank), layout,
+                                              {run->arenas[0].data(), run->arenas[1].data()},
+                                              job.routines ? *job.routines : trainingRoutines());
   if (!program.ok())
     return program.status();
   run->program = std::move(*program);

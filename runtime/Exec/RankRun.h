@@ -36,6 +36,7 @@ struct RankJob {
   Arena::Edge edge = Arena::Edge::Plain;
   flight::FlightRecorder *recorder = nullptr; // where what it does is to stand; may be absent
   ResumeWish resume{};
+  const RoutineTable *routines = nullptr; // instead of those of training
 };
 
 class RankRun {
