@@ -107,10 +107,10 @@ def overhead(measure, orders):
 
 # ---- tasks that sleep: the step against the one computed from their declared durations ----
 def sleep(measure, orders):
-    unit = 0.004  # seconds of a forward, an input gradient, a weight gradient
+    unit = 0.02  # seconds of a forward, an input gradient, a weight gradient
     model = f"{{family: sleep, layers: 8, forward: {unit}s, backward_input: {unit}s, backward_weight: {unit}s}}"
     for order, chunks in (*((order, ORDERS[order][1]) for order in orders), ("zb-h1", None)):
-        plans = measure.plans("sleep", (1, 11), order, 4, chunks=chunks, samples=1, sequence=16, model=model)
+        plans = measure.plans("sleep", (1, 4), order, 4, chunks=chunks, samples=1, sequence=16, model=model)
         computed = measure.step_units(plans[1]) * unit
         for transport in ("local", "gloo"):
             (ours,) = measure.repeated(lambda: measure.step(plans, "--transport", transport)[0] * 1e3)
