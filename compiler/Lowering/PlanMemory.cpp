@@ -1,9 +1,11 @@
 #include "compiler/Lowering/PlanMemory.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "compiler/Lowering/DeriveWaits.h"
 #include "compiler/Lowering/RankBuffers.h"
+#include "runtime/Base/SideBySide.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"
 
@@ -146,16 +148,20 @@ std::vector<bool> rootLanes(const Plan &plan, std::uint32_t rank) {
 } // namespace
 
 bool planMemory(Plan &plan, const MicrobatchCaps &caps, std::uint32_t microbatches) {
-  for (std::uint32_t index = 0; index < plan.programs.size(); ++index) {
+  plan.layouts.resize(plan.programs.size());
+  std::atomic<bool> fits = true;
+  sideBySide(plan.programs.size(), [&](std::size_t index) {
     Program &program = plan.programs[index];
     const auto rank = static_cast<std::uint32_t>(
         std::find(plan.programOf.begin(), plan.programOf.end(), index) - plan.programOf.begin());
-    Layout layout = makeRankBuffers(plan, index, rank, caps, microbatches);
+    Layout &layout = plan.layouts[index];
+    layout = makeRankBuffers(plan, static_cast<std::uint32_t>(index), rank, caps, microbatches);
     RankLayout(program, layout, microbatches).make();
     if (!deriveWaits(program, layout, rootLanes(plan, rank)))
-      return false;
-    plan.layouts.push_back(std::move(layout));
-  }
+      fits = false;
+  });
+  if (!fits)
+    return false;
   plan.layoutOf = plan.programOf; // what differs in layout differs in what it does
   tellSenders(plan);
   return true;

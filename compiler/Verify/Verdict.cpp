@@ -8,18 +8,32 @@
 
 namespace vime::verify {
 
-Finding &Verdict::error(Rule rule, int number, std::string message) {
-  auto counter = std::find_if(counters.begin(), counters.end(), [&](const Counter &known) {
+Verdict::Counter &Verdict::counterOf(Rule rule, int number) {
+  const auto counter = std::find_if(counters.begin(), counters.end(), [&](const Counter &known) {
     return known.rule == rule && known.number == number;
   });
-  if (counter == counters.end())
-    counter = counters.insert(counters.end(), {rule, number, 0, nullptr, nullptr});
-  if (++counter->found > kShown)
+  return counter != counters.end()
+             ? *counter
+             : *counters.insert(counters.end(), {rule, number, 0, nullptr, nullptr});
+}
+
+Finding &Verdict::error(Rule rule, int number, std::string message) {
+  Counter &counter = counterOf(rule, number);
+  if (++counter.found > kShown)
     return unseen = Finding();
-  counter->last = &findings.error(rule, number, std::move(message));
-  if (!counter->first)
-    counter->first = counter->last;
-  return *counter->last;
+  counter.last = &findings.error(rule, number, std::move(message));
+  if (!counter.first)
+    counter.first = counter.last;
+  return *counter.last;
+}
+
+void Verdict::take(Verdict &&other) {
+  for (Finding &finding : other.findings.all())
+    if (Finding &place = error(finding.rule, finding.number, {}); &place != &unseen)
+      place = std::move(finding);
+  for (const Counter &counter : other.counters) // what it did not show counts too
+    counterOf(counter.rule, counter.number).found +=
+        counter.found - std::min<std::size_t>(counter.found, kShown);
 }
 
 Finding &Verdict::error(Rule rule, int number, ActionPlace place, std::string message) {
@@ -66,6 +80,9 @@ std::string Verdict::words(ActionPlace place) const {
 
 std::size_t Verdict::count(Rule rule) const {
   std::size_t sum = 0;
+  for (const Verdict *other : before)
+    for (const Counter &counter : other->counters)
+      sum += counter.rule == rule ? counter.found : 0;
   for (const Counter &counter : counters)
     sum += counter.rule == rule ? counter.found : 0;
   return sum;

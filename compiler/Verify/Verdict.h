@@ -19,6 +19,12 @@ public:
 
   Verdict(const plan::Plan &plan, Findings &findings, std::string jobFile)
       : source(plan), findings(findings), file(std::move(jobFile)) {}
+  /// The verdict of one judge beside others: knows what was found before it sits, and adds to
+  /// findings of its own, which `take` brings in when all have sat.
+  Verdict(std::vector<const Verdict *> before, Findings &own)
+      : source(before.front()->source), findings(own), file(before.front()->file),
+        before(std::move(before)) {}
+  void take(Verdict &&other);
 
   /// A finding about the plan as a whole.
   Finding &error(Rule rule, int number, std::string message);
@@ -31,7 +37,7 @@ public:
 
   /// `send forward to rank 2, stage 1, microbatch 3`.
   std::string words(ActionPlace place) const;
-  /// Findings of this rule, shown or not.
+  /// Findings of this rule by now, shown or not.
   std::size_t count(Rule rule) const;
   bool any() const { return !counters.empty(); }
   /// Adds a note to the first finding of each code.
@@ -46,11 +52,13 @@ private:
     std::size_t found;
     Finding *first, *last;
   };
+  Counter &counterOf(Rule rule, int number);
   void findOrigin(Finding &finding, ActionPlace place) const;
 
   const plan::Plan &source;
   Findings &findings;
   std::string file;
+  std::vector<const Verdict *> before;
   std::vector<Counter> counters;
   Finding unseen; // beyond kShown
 };

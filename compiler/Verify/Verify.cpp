@@ -1,10 +1,13 @@
 #include "compiler/Verify/Verify.h"
 
 #include <array>
+#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "compiler/Verify/Rules.h"
+#include "runtime/Base/SideBySide.h"
 #include "runtime/Plan/CheckPlan.h"
 
 namespace vime {
@@ -15,16 +18,17 @@ std::span<const ProvedRule> provedRules() {
   static constexpr std::array kRules = {
       ProvedRule{Rule::S3,
                  "each stage lives on exactly one rank of a replica, and indices are in range",
-                 verifyStagesPlaced},
+                 verifyStagesPlaced, /*wave=*/0},
       ProvedRule{Rule::S1,
                  "each stage runs every microbatch forward and backward exactly once a step",
                  verifyTasksComplete},
       ProvedRule{Rule::S2, "every task reads what the task before it produced, along every path",
-                 verifyDependencesHold},
-      ProvedRule{Rule::S4,
-                 "gradients add up in ascending microbatch (of a table: as it says), are reduced over "
-                 "the replicas once, scaled once, then the optimizer runs once",
-                 verifyGradientsAndUpdate},
+                 verifyDependencesHold, /*wave=*/2},
+      ProvedRule{
+          Rule::S4,
+          "gradients add up in ascending microbatch (of a table: as it says), are reduced over "
+          "the replicas once, scaled once, then the optimizer runs once",
+          verifyGradientsAndUpdate, /*wave=*/2},
       ProvedRule{Rule::C1,
                  "the k-th send and the k-th receive of a channel agree in bytes, type and flow",
                  verifyTransfersAgree},
@@ -50,7 +54,7 @@ std::span<const ProvedRule> provedRules() {
       ProvedRule{Rule::M1, "arenas hold exactly their buffers and stay under the limit",
                  verifyArenasFit},
       ProvedRule{Rule::M2, "buffers that share bytes are used one after the other",
-                 verifySharedBytesOrdered},
+                 verifySharedBytesOrdered, /*wave=*/2},
       ProvedRule{
           Rule::M3,
           "nothing is read before it is there or overwritten before its last use, sends included",
@@ -63,6 +67,33 @@ std::span<const ProvedRule> provedRules() {
 
 namespace {
 
+constexpr int kWaves = 3;
+constexpr std::size_t kSmallTable = 20'000; // entries: judged before a thread has started
+
+/// Wave by wave; what is found is told in the order of the table.
+void judge(const ActionTable &table, Verdict &verdict) {
+  const std::span<const ProvedRule> rules = provedRules();
+  std::vector<Findings> findings(rules.size());
+  std::vector<std::optional<Verdict>> verdicts(rules.size());
+  std::vector<const Verdict *> before = {&verdict};
+  for (int wave = 0; wave < kWaves; ++wave) {
+    std::vector<std::size_t> sitting;
+    for (std::size_t rule = 0; rule < rules.size(); ++rule)
+      if (rules[rule].wave == wave) {
+        verdicts[rule].emplace(before, findings[rule]);
+        sitting.push_back(rule);
+      }
+    sideBySide(
+        sitting.size(),
+        [&](std::size_t index) { rules[sitting[index]].judge(table, *verdicts[sitting[index]]); },
+        table.size() < kSmallTable ? 1 : availableThreads());
+    for (const std::size_t rule : sitting)
+      before.push_back(&*verdicts[rule]);
+  }
+  for (std::optional<Verdict> &one : verdicts)
+    verdict.take(std::move(*one));
+}
+
 /// Every choice by itself; behind the first that breaks a rule the others would only repeat it.
 void judgeAll(const plan::Plan &plan, Verdict &verdict) {
   const std::vector<Choice> choices = choicesOf(plan);
@@ -73,8 +104,7 @@ void judgeAll(const plan::Plan &plan, Verdict &verdict) {
     if (verdict.any())
       return;
     const ActionTable table(plan, choice);
-    for (const ProvedRule &proved : provedRules())
-      proved.judge(table, verdict);
+    judge(table, verdict);
     if (choices.size() > 1)
       verdict.noteAll("in a step with " + describe(plan, choice));
   }

@@ -29,9 +29,12 @@ struct ProvedRule {
   Rule rule;
   std::string_view sentence; // what holds when it passes
   void (*judge)(const verify::ActionTable &table, verify::Verdict &verdict);
+  /// Those of a wave are judged side by side. A later one passes over what an earlier one found
+  /// wrong.
+  int wave = 1;
 };
 
-/// What `verifyPlan` asks of a plan, in the order in which it is judged.
+/// What `verifyPlan` asks of a plan, in the order in which findings are told.
 std::span<const ProvedRule> provedRules();
 
 /// Adds a finding for each way in which the plan breaks a rule, a few of each code. `jobFile` is

@@ -21,6 +21,7 @@
 #include "runtime/Exec/RunOutcome.h"
 #include "runtime/Exec/Watchdog.h"
 #include "runtime/Trace/FlightRecords.h"
+#include "runtime/Transport/Cores.h"
 #include "runtime/Transport/LocalTransport.h"
 
 namespace vime {

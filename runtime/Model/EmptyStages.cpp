@@ -4,12 +4,15 @@
 #include <cmath>
 #include <cstring>
 #include <ctime>
+#include <sys/prctl.h>
 
 namespace vime {
 namespace {
 
-/// Against the clock's absolute time, so that being woken early does not shorten the task.
+/// Against the clock's absolute time, so that being woken early does not shorten the task; and
+/// woken then: the system takes 50 µs more unless it is told not to.
 void sleepFor(double seconds) {
+  prctl(PR_SET_TIMERSLACK, 1ul);
   timespec until;
   clock_gettime(CLOCK_MONOTONIC, &until);
   const double whole = std::floor(seconds);

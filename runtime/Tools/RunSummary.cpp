@@ -9,6 +9,7 @@
 #include "runtime/Base/Counted.h"
 #include "runtime/Plan/Allowance.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Transport/Cores.h"
 #include "runtime/Transport/Sleeper.h"
 
 namespace vime {

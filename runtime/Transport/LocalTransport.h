@@ -3,8 +3,7 @@
 //   std::vector<std::unique_ptr<Sleeper>> sleepers = …;             // one per rank
 //   StatusOr<LocalTransports> ranks = connectLocal(endsOfAllRanks, sleepers, 600s);
 //
-// No message is buffered: every end writes its pointers into a ring of meetings, and whoever comes
-// last copies for all.
+// Messages go through channels (Channel.h), collectives are meetings (Meeting.h).
 #pragma once
 
 #include <chrono>

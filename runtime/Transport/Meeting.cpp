@@ -67,19 +67,10 @@ Meeting::Meeting(std::uint32_t parties, std::uint32_t root, Exchange exchange)
       payloads(std::make_unique<Payload[]>(std::size_t(kOpenTransfers) * parties)),
       arrived(std::make_unique<std::atomic<std::uint32_t>[]>(kOpenTransfers)) {}
 
-bool Meeting::complete() const {
-  for (std::uint32_t party = 0; party < count; ++party)
-    if (!parties[party].sleeper)
-      return false;
-  return true;
-}
-
-bool Meeting::arrive(std::uint32_t party, const Payload &payload) {
-  Party &self = parties[party];
-  const std::uint64_t index = self.posted++;
+bool Meeting::arrive(std::uint32_t party, std::uint64_t index, const Payload &payload) {
   const std::span<Payload> all = payloadsOf(index);
   all[party] = payload;
-  self.arrivals.store(index + 1, std::memory_order_relaxed);
+  parties[party].arrivals.store(index + 1, std::memory_order_relaxed);
   std::atomic<std::uint32_t> &here = arrived[index % kOpenTransfers];
   if (here.fetch_add(1, std::memory_order_acq_rel) + 1 != count)
     return true;

@@ -1,4 +1,4 @@
-// Meeting: a channel or group between threads of one process.
+// Meeting: a group of threads of one process.
 //
 // Party k's n-th arrival meets the n-th arrivals of all others; the last to arrive copies for
 // everybody and advances all counters: one atomic addition per end, no lock, no buffer, no heap. A
@@ -11,8 +11,7 @@
 #include <memory>
 #include <span>
 
-#include "runtime/Transport/Sleeper.h"
-#include "runtime/Transport/Transport.h"
+#include "runtime/Transport/LocalEnd.h"
 
 namespace vime {
 
@@ -25,15 +24,11 @@ public:
   Meeting(std::uint32_t parties, std::uint32_t root, Exchange exchange);
 
   void join(std::uint32_t party, Sleeper &sleeper) { this->parties[party].sleeper = &sleeper; }
-  bool taken(std::uint32_t party) const { return parties[party].sleeper != nullptr; }
-  bool complete() const;
-  std::uint32_t size() const { return count; }
 
-  /// Arrives for the next transfer; fewer than kOpenTransfers of this party are open. False when
-  /// sizes differ.
-  bool arrive(std::uint32_t party, const Payload &payload);
+  /// Arrives for transfer `index`, its next one; fewer than kOpenTransfers of this party are open.
+  /// False when sizes differ.
+  bool arrive(std::uint32_t party, std::uint64_t index, const Payload &payload);
 
-  std::uint64_t posted(std::uint32_t party) const { return parties[party].posted; }
   const std::atomic<std::uint64_t> &finished(std::uint32_t party) const {
     return parties[party].finished;
   }
@@ -45,7 +40,6 @@ private:
   struct alignas(64) Party {
     std::atomic<std::uint64_t> finished{0};
     std::atomic<std::uint64_t> arrivals{0}; // read by others only to name who is late
-    std::uint64_t posted = 0;
     Sleeper *sleeper = nullptr;
   };
 
@@ -60,8 +54,26 @@ private:
   std::unique_ptr<std::atomic<std::uint32_t>[]> arrived; // kOpenTransfers
 };
 
-/// What a channel does, and what each collective does.
+/// What a message does, and what each collective does.
 void exchangeMessage(std::span<const Payload> parties, std::uint32_t root);
 Exchange exchangeOf(plan::Collective operation);
+
+class MeetingEnd final : public LocalEnd {
+public:
+  MeetingEnd(std::shared_ptr<Meeting> meeting, std::uint32_t party)
+      : meeting(std::move(meeting)), party(party) {}
+
+  bool hasRoom() override { return postedCount - finished().load() < kOpenTransfers; }
+  bool post(const Payload &payload) override {
+    return meeting->arrive(party, postedCount++, payload);
+  }
+  Sleeper::Cause cause() const override { return Sleeper::causeOf(&finished()); }
+  int missing(std::uint64_t index) const override { return meeting->missing(index); }
+  const std::atomic<std::uint64_t> &finished() const override { return meeting->finished(party); }
+
+private:
+  const std::shared_ptr<Meeting> meeting;
+  const std::uint32_t party;
+};
 
 } // namespace vime

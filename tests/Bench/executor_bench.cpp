@@ -11,6 +11,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "runtime/Transport/Cores.h"
 #include "runtime/Transport/Sleeper.h"
 #include "tests/exec/ChainPlan.h"
 #include "tests/exec/ChainRun.h"

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/Transport/Cores.h"
 #include "runtime/Transport/Ends.h"
 #include "runtime/Transport/GlooPlugin.h"
 #include "runtime/Transport/RendezvousTransport.h"

@@ -56,9 +56,9 @@ class Tools:
                                  f"{expect}\n{done.stdout}{done.stderr}")
         return done
 
-    def compile(self, text, name="job"):
+    def compile(self, text, name="job", *options):
         (self.folder / f"{name}.yaml").write_text(text)
-        self.run("vimec", f"{name}.yaml", "-o", f"{name}.bin")
+        self.run("vimec", f"{name}.yaml", "-o", f"{name}.bin", *options)
         return f"{name}.bin"
 
     def train(self, plan, *options):

@@ -6,6 +6,7 @@
 
 #include "runtime/Exec/Arena.h"
 #include "runtime/Exec/Executor.h"
+#include "runtime/Transport/Cores.h"
 #include "runtime/Transport/Ends.h"
 #include "runtime/Transport/LocalTransport.h"
 

@@ -1,0 +1,148 @@
+"""The lines of the table, part by part. Each part is a function that yields lines as soon as it has them."""
+
+import dataclasses
+import statistics
+import typing
+
+import vime
+from measure import spread
+
+# Orders that PyTorch has too: its class, and our chunks.
+ORDERS = {"gpipe": ("ScheduleGPipe", None), "1f1b": ("Schedule1F1B", None),
+          "interleaved": ("ScheduleInterleaved1F1B", 2), "zb-v": ("ScheduleZBVZeroBubble", 2)}
+# The decoder of peers/decoder.py: hidden, layers, ffn; and targets of CPU and wall of a pipeline, and of CPU of one process.
+DECODERS = {256: (8, 688, 0.5, 0.55, 0.5), 64: (8, 172, 0.35, 0.4, 0.35)}
+median = statistics.median
+
+
+@dataclasses.dataclass
+class Line:
+    name: str
+    ours: str
+    other: str = ""
+    ratio: typing.Optional[float] = None
+    target: typing.Optional[float] = None  # of the ratio, or of `measured` where there is none
+    measured: typing.Optional[float] = None
+
+    @property
+    def value(self):
+        return self.measured if self.ratio is None else self.ratio
+
+
+def against(name, ours, theirs, unit, digits, target):
+    """Ours against the peer's, each a list of rounds in the same unit."""
+    return Line(name, spread(ours, unit, digits), spread(theirs, unit, digits), median(ours) / median(theirs), target)
+
+
+def decoder(hidden):
+    layers, ffn = DECODERS[hidden][:2]
+    return f"{{family: llama, layers: {layers}, hidden: {hidden}, heads: 8, ffn: {ffn}, vocab: 256}}"
+
+
+# ---- an action of a null plan: its own work, its waits and the way to the next one (null_plan_bench.cpp) ----
+def null(measure, orders):
+    for ranks, target in ((2, 100), (4, None)):
+        plan = measure.tools.compile(vime.job("1f1b", ranks, microbatches=64, samples=1, sequence=16, steps=1000,
+                                              model=f"{{family: null, layers: {ranks}}}"), f"null{ranks}")
+        (found,) = measure.repeated(lambda: measure.bench("null_plan_bench", plan, measure.folder))
+        for what, goal in (("p50", target), ("p99", None), ("mean", None)):
+            values = [one[what] for one in found]
+            yield Line(f"null plan, {ranks} ranks, local: ns per action, {what}", spread(values, "ns", 0), "", None, goal,
+                       median(values))
+
+
+# ---- a stage that does almost nothing: CPU of all ranks per task, send or receive ----
+def tiny(measure, orders):
+    for ranks, local_target in ((2, 1 / 50), (4, 1 / 20)):
+        for order in orders:
+            kind, chunks = ORDERS[order]
+            stages = ranks * (chunks or 1)
+            model = f"{{family: llama, layers: {stages}, hidden: 8, heads: 1, ffn: 8, vocab: 256}}"
+            plans = measure.plans("tiny", (20, 420), order, ranks, chunks=chunks, microbatches=32, samples=1, sequence=2,
+                                  model=model)
+            actions = measure.transfers_and_tasks(plans[20])
+            ours = {transport: [] for transport in ("gloo", "local")}
+            theirs = []
+            for _ in range(measure.rounds):
+                for transport, found in ours.items():
+                    found.append(measure.step(plans, "--transport", transport)[1] / actions * 1e6)
+                theirs.append(measure.peer("dispatch.py", kind, 32, 8, 20, ranks=ranks)["cpu_us_per_action"])
+            for transport, target in (("gloo", 1 / 5), ("local", local_target)):
+                yield against(f"tiny stage, {order}, {ranks} ranks, {transport}: CPU per action", ours[transport], theirs,
+                              "µs", 2, target)
+
+
+# ---- from YAML to a proved plan.bin, against PyTorch's lowering of the same order, which proves and writes nothing ----
+def compile_large(measure, orders):
+    ranks, microbatches, chunks = 64, 512, 4
+    model = f"{{family: llama, layers: {ranks * chunks}, hidden: 64, heads: 4, ffn: 172, vocab: 256}}"
+    (measure.folder / "large.yaml").write_text(
+        vime.job("interleaved", ranks, chunks=chunks, microbatches=microbatches, samples=1, model=model))
+    ours, theirs, starts = measure.repeated(lambda: measure.timed("vimec", "large.yaml", "-o", "large.bin")[0],
+                                            lambda: measure.peer("lowering.py", ranks, microbatches, chunks)["total_s"],
+                                            lambda: measure.timed("vimec", "--version")[0] * 1e3)
+    yield against(f"compile, interleaved p={ranks} m={microbatches} v={chunks}", ours, theirs, "s", 2, 0.1)
+    yield Line("vimec --version", spread(starts, "ms", 0), "", None, 60, median(starts))
+
+
+# ---- the decoder in one process, without a pipeline: CPU of a step ----
+def single(measure, orders):
+    for hidden, (layers, ffn, _, _, target) in DECODERS.items():
+        plans = measure.plans("single", (2, 10), "gpipe", 1, samples=4, sequence=128, model=decoder(hidden))
+        ours, theirs = measure.repeated(
+            lambda: measure.step(plans)[1] * 1e3,
+            lambda: measure.peer("decoder.py", "single", 8, 8, hidden, layers, ffn)["cpu_ms"])
+        yield against(f"decoder, hidden {hidden}, one process: CPU of a step", ours, theirs, "ms", 0, target)
+
+
+# ---- the same with the kernels of LibTorch, which PyTorch's loop uses too ----
+def libtorch(measure, orders):
+    layers, ffn = DECODERS[256][:2]
+    plans = measure.plans("libtorch", (2, 10), "gpipe", 1, samples=4, sequence=128, model=decoder(256),
+                          options=("--set", "cluster.kernels=libtorch"))
+    ours, theirs = measure.repeated(lambda: measure.step(plans)[1] * 1e3,
+                                    lambda: measure.peer("decoder.py", "single", 8, 8, 256, layers, ffn)["cpu_ms"])
+    yield against("decoder, hidden 256, one process, libtorch kernels: CPU of a step", ours, theirs, "ms", 0, 0.9)
+
+
+# ---- what the pipeline adds: CPU of four ranks over that of one, the same tasks in the same order, the same kernels ----
+def overhead(measure, orders):
+    plans = {ranks: measure.plans(f"overhead{ranks}", (2, 10), "1f1b", ranks, samples=4, sequence=128, model=decoder(256))
+             for ranks in (1, 4)}
+    for transport in ("local", "gloo"):
+        one, four = measure.repeated(lambda: measure.step(plans[1])[1] * 1e3,
+                                     lambda: measure.step(plans[4], "--transport", transport)[1] * 1e3)
+        yield against(f"pipeline overhead, hidden 256, 1f1b, {transport}: CPU of 4 ranks over 1", four, one, "ms", 0, 1.03)
+
+
+# ---- tasks that sleep: the step against the one computed from their declared durations ----
+def sleep(measure, orders):
+    unit = 0.02  # seconds of a forward, an input gradient, a weight gradient
+    model = f"{{family: sleep, layers: 8, forward: {unit}s, backward_input: {unit}s, backward_weight: {unit}s}}"
+    for order, chunks in (*((order, ORDERS[order][1]) for order in orders), ("zb-h1", None)):
+        plans = measure.plans("sleep", (1, 4), order, 4, chunks=chunks, samples=1, sequence=16, model=model)
+        computed = measure.step_units(plans[1]) * unit
+        for transport in ("local", "gloo"):
+            (ours,) = measure.repeated(lambda: measure.step(plans, "--transport", transport)[0] * 1e3)
+            yield Line(f"sleep stages, {order}, 4 ranks, {transport}: step over computed step", spread(ours, "ms", 1),
+                       f"{computed * 1e3:.1f} ms, computed", median(ours) / (computed * 1e3), 1.03)
+
+
+# ---- the decoder on four ranks over Gloo: CPU of all ranks and wall of a step ----
+def pipeline(measure, orders):
+    for hidden, (layers, ffn, cpu_target, wall_target, _) in DECODERS.items():
+        for order in orders:
+            kind, chunks = ORDERS[order]
+            plans = measure.plans("pipeline", (2, 8), order, 4, chunks=chunks, samples=4, sequence=128,
+                                  model=decoder(hidden))
+            ours, theirs = measure.repeated(lambda: measure.step(plans, "--transport", "gloo"),
+                                            lambda: measure.peer("decoder.py", kind, 8, 6, hidden, layers, ffn, ranks=4))
+            name = f"decoder, hidden {hidden}, {order}, 4 ranks, gloo"
+            yield against(f"{name}: CPU of a step", [cpu * 1e3 for _, cpu in ours],
+                          [one["cpu_ms_all_ranks"] for one in theirs], "ms", 0, cpu_target)
+            yield against(f"{name}: wall of a step", [wall * 1e3 for wall, _ in ours],
+                          [one["step_ms"] for one in theirs], "ms", 0, wall_target)
+
+
+PARTS = {"null": null, "tiny": tiny, "compile": compile_large, "single": single, "libtorch": libtorch,
+         "overhead": overhead, "sleep": sleep, "pipeline": pipeline}
