@@ -14,10 +14,16 @@ if(LLD)
 endif()
 
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_SANITIZED "-O1 -g1") # for the presets with sanitizers: reports name lines, assertions hold
 add_compile_options(-Wall -Wextra -Wno-missing-field-initializers)
 
 set(VIME_SANITIZE "" CACHE STRING "sanitizers to build with, as GCC names them: address,undefined or thread")
 if(VIME_SANITIZE)
-  add_compile_options(-fsanitize=${VIME_SANITIZE} -fno-omit-frame-pointer)
+  add_compile_options(-fsanitize=${VIME_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${VIME_SANITIZE})
+endif()
+
+option(VIME_FUZZ "build the fuzzers of tests/Fuzz and nothing else of the tests; needs clang" OFF)
+if(VIME_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()

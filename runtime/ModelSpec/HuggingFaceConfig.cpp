@@ -20,7 +20,10 @@ StatusOr<Json> parseFile(const std::string &path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream)
     return Status(StatusCode::File, fmt::format("cannot open `{}`", path));
-  Json json = Json::parse(stream, nullptr, /*allow_exceptions=*/false);
+  // What messages show of a value is printed again: it must not be nested without end.
+  constexpr int kDeepest = 16;
+  const auto notTooDeep = [](int depth, Json::parse_event_t, Json &) { return depth <= kDeepest; };
+  Json json = Json::parse(stream, notTooDeep, /*allow_exceptions=*/false);
   if (!json.is_object())
     return refuse(fmt::format("`{}` is no JSON object", path));
   return json;

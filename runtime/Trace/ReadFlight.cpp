@@ -37,6 +37,23 @@ Status check(const Header &header) {
   return Status();
 }
 
+/// Only times of which sums and differences of a few have room in 64 bits.
+Status checkTimes(const FlightRecord &record) {
+  constexpr std::int64_t kUptime = std::int64_t{1} << 60;   // 36 years
+  constexpr std::int64_t kWallTime = std::int64_t{1} << 62; // in the year 2116
+  const auto isWithin = [](std::int64_t time, std::int64_t most) {
+    return 0 <= time && time < most;
+  };
+  const Header &header = record.header;
+  bool canBe = isWithin(header.startedWall, kWallTime);
+  for (const std::int64_t time :
+       {header.startedAt, header.aliveAt, header.movedAt, header.failedAt})
+    canBe &= isWithin(time, kUptime);
+  for (const ActionRecord &action : record.recent)
+    canBe &= isWithin(action.begin, kUptime) && isWithin(action.end, kUptime);
+  return canBe ? Status() : refuse("it tells of a time that cannot be");
+}
+
 /// The number in `rank-3.flight`.
 std::optional<std::uint32_t> rankIn(const std::string &name) {
   constexpr std::string_view kFront = "rank-", kBack = ".flight";
@@ -72,6 +89,8 @@ StatusOr<FlightRecord> parseFlightRecord(std::string_view bytes) {
   std::vector<ActionRecord> ring(kKeptActions);
   std::memcpy(ring.data(), bytes.data() + kHeaderBytes, kKeptActions * sizeof(ActionRecord));
   record.recent = recentOf(record.header, ring.data());
+  if (Status status = checkTimes(record); !status.ok())
+    return status;
   return record;
 }
 

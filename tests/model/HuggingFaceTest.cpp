@@ -176,6 +176,14 @@ TEST_F(Config, WhatIsNotComputedIsRefused) {
             StatusCode::File);
 }
 
+TEST_F(Config, NestingWithoutEndIsRefused) {
+  constexpr std::size_t kDepth = 300'000;
+  const std::string brackets = std::string(kDepth, '[') + std::string(kDepth, ']');
+  const auto config = read(with("\"hidden_act\":" + brackets + ","));
+  ASSERT_FALSE(config.ok());
+  EXPECT_THAT(config.status().message(), HasSubstr("only `silu`"));
+}
+
 // ---- loading and exporting ----
 
 constexpr MicrobatchCaps kCaps{62, 2, 31};

@@ -125,6 +125,9 @@ TEST(ReadFlight, WhatIsNoRecordIsRefusedByASentence) {
   expectRefused(with(offsetof(Header, state), 5), "a state that does not exist");
   expectRefused(with(offsetof(Header, ending), 9), "a state that does not exist");
   expectRefused(with(offsetof(Header, rank), 2), "it is of rank 2 of 2");
+  expectRefused(with(offsetof(Header, aliveAt) + 4, 0x7FFFFFFF), "a time that cannot be");
+  expectRefused(with(kHeaderBytes + offsetof(ActionRecord, begin) + 4, 0xFFFFFFFF),
+                "a time that cannot be");
   EXPECT_EQ(readFlightRecord(folder.at("none")).status().code(), StatusCode::File);
 }
 

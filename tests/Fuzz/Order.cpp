@@ -1,0 +1,72 @@
+// Fuzz target `order`: a table of an order, in any dialect of PyTorch's notation.
+#include "compiler/Diagnostics/SourceCache.h"
+#include "compiler/Frontend/OrderFile.h"
+#include "compiler/Lowering/OrderPlan.h"
+#include "compiler/Verify/Verify.h"
+#include "compiler/Verify/VerifyOrder.h"
+#include "schedules/Notation.h"
+#include "tests/Fuzz/Target.h"
+#include "tests/schedules/GoldenTables.h"
+
+namespace vime::fuzz {
+namespace {
+
+constexpr const char *kFile = "order.csv";
+/// Beyond, a plan costs more time than it teaches.
+constexpr std::size_t kMostTasks = 400;
+
+std::size_t tasksOf(const Schedule &order) {
+  std::size_t tasks = 0;
+  for (const std::vector<Task> &row : order.rows)
+    tasks += row.size();
+  return tasks;
+}
+
+void readsBack(const Schedule &order) {
+  const auto again = readTable(toCsv(order));
+  must(std::holds_alternative<OrderTable>(again), "a legal order as text is a table");
+  must(std::get<OrderTable>(again).schedule().placement == order.placement,
+       "a legal order as text has the same placement");
+}
+
+/// A legal order becomes a plan that every judge accepts.
+void compiles(const OrderTable &table, const SourceCache &sources) {
+  const Schedule order = table.schedule();
+  must(!simulate(order).stuck, "a legal order comes to its end");
+  (void)toGrid(order);
+  (void)toTimeline(order);
+  readsBack(order);
+  if (tasksOf(order) > kMostTasks || order.placement.size() > 64 || table.microbatches() > 64)
+    return;
+  Findings findings;
+  const auto plan = planOfOrder(order, table.microbatches(), kFile, {}, findings);
+  must(plan.has_value() != findings.any(), "an order has a plan or a reason");
+  if (plan)
+    verifyPlan(*plan, findings, kFile);
+  must(!plan || !findings.any(), renderText(findings, sources));
+}
+
+} // namespace
+
+void eat(std::string_view bytes) {
+  SourceCache sources;
+  sources.add(kFile, std::string(bytes));
+  Findings findings;
+  const std::optional<OrderTable> table = judgedTable(bytes, kFile, findings);
+  must(table.has_value() != findings.any(), "a table is legal or something is wrong with it");
+  (void)renderText(findings, sources);
+  (void)renderJson(findings, sources);
+  if (table)
+    compiles(*table, sources);
+}
+
+std::vector<std::string> seeds() {
+  constexpr std::size_t kLongest = 1000;
+  std::vector<std::string> texts;
+  for (const GoldenTable &table : goldenTables())
+    if (table.text.size() <= kLongest)
+      texts.push_back(table.text);
+  return texts;
+}
+
+} // namespace vime::fuzz
