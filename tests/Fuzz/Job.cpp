@@ -3,6 +3,7 @@
 
 #include "compiler/Diagnostics/SourceCache.h"
 #include "compiler/Frontend/Fields.h"
+#include "compiler/Frontend/Microbatch.h"
 #include "compiler/Frontend/ReadJob.h"
 #include "compiler/Frontend/Settings.h"
 #include "compiler/Lowering/BuildOrder.h"
