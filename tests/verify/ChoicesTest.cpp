@@ -1,4 +1,5 @@
 // Plans with decisions: lowered ones keep every rule in every choice; each change breaks one.
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
