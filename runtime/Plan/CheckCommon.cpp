@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/SumType.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
@@ -24,6 +25,14 @@ Status checkMesh(const Mesh &mesh) {
       return unacceptable(
           fmt::format("the plan has {} ranks along `cp` or `tp`, this program knows only 1", size));
   return Status();
+}
+
+/// Whole gradients of weights, in the type that they have.
+bool addsGradients(const Plan &plan, const Message &message) {
+  return message.fixed == 0 &&
+         std::all_of(plan.models.begin(), plan.models.end(), [&](const Model &model) {
+           return message.type == sumTypeOf(model.config.type);
+         });
 }
 
 Status checkGroup(const Plan &plan, std::size_t index) {
@@ -45,9 +54,7 @@ Status checkGroup(const Plan &plan, std::size_t index) {
         fmt::format("the root of group `{}` is member {} of {}", group.name, group.root, members));
   if (group.message.perToken != 0)
     return unacceptable(fmt::format("messages of group `{}` depend on a microbatch", group.name));
-  const bool isReal =
-      group.message.type == DataType::Float32 || group.message.type == DataType::Float64;
-  if (group.operation == Collective::AllReduce && (!isReal || group.message.fixed != 0))
+  if (group.operation == Collective::AllReduce && !addsGradients(plan, group.message))
     return unacceptable(
         fmt::format("group `{}` adds up something else than gradients", group.name));
   return Status();

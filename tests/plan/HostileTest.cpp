@@ -132,6 +132,11 @@ TEST(OutOfRange, Common) {
       {"several groups are called `step`", [](Plan &p) { p.groups[1].name = "step"; }},
       {"group 2 has no legible name", [](Plan &p) { p.groups[2].name = "\x1b[2J"; }},
       {"group `norm` goes along neither `pp` nor `dp`", [](Plan &p) { p.groups[2].axes = 16; }},
+      {"group `norm` adds up something else than gradients",
+       [](Plan &p) {
+         p.groups[2].operation = Collective::AllReduce;
+         p.groups[2].message = {.type = DataType::Float64}; // gradients are float32
+       }},
       {"messages of group `norm` depend on a microbatch",
        [](Plan &p) { p.groups[2].message.perToken = 1; }},
       {"connect round 0 cannot connect ranks 0 and 2",
