@@ -90,8 +90,9 @@ TEST(Identity, NamesTheFirstDifference) {
   plan.run.seed = 8;
   EXPECT_EQ(findDifference(one, identityOf(plan)), "`run.seed` is 7 there and 8 in the plan");
   plan = smallPlan();
-  plan.data.microbatches = 4;
+  plan.data.batch *= 2;
   EXPECT_THAT(findDifference(one, identityOf(plan)), HasSubstr("`data.samples_of_a_step`"));
+  plan = smallPlan();
   plan.data.microbatches = 1; // the same samples, spread otherwise
   plan.mesh.data = 2;
   EXPECT_EQ(findDifference(one, identityOf(plan)), "");
