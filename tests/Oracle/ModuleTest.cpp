@@ -92,7 +92,7 @@ protected:
     torch::set_num_threads(1);
     std::vector<at::Tensor> parameters;
     for (const at::Tensor &parameter : module.parameters())
-      parameters.push_back(parameter);
+      parameters.push_back(parameter.set_requires_grad(true));
     torch::optim::AdamW optimizer(parameters, torch::optim::AdamWOptions(1e-3).weight_decay(0.01));
     StatusOr<TextDataset> text = TextDataset::open((folder / "corpus.txt").string(), kShape, kSeed);
     EXPECT_TRUE(text.ok());
@@ -161,7 +161,8 @@ TEST_F(ModuleRun, ExportsAFlatVectorForEachMember) {
       stream.read(reinterpret_cast<char *>(&length), sizeof length);
       std::string header(length, ' ');
       stream.read(header.data(), std::streamsize(length));
-      for (const auto &[name, entry] : nlohmann::json::parse(header).items())
+      const auto entries = nlohmann::json::parse(header);
+      for (const auto &[name, entry] : entries.items())
         if (name != "__metadata__")
           names.insert(fmt::format("{} {}", name, entry.at("shape").dump()));
     }
