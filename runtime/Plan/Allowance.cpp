@@ -1,5 +1,6 @@
 #include "runtime/Plan/Allowance.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "runtime/Plan/Describe.h"
@@ -7,8 +8,13 @@
 namespace vime::plan {
 
 std::uint64_t processAllowance(const Plan &plan) {
+  const bool needsLibTorch =
+      std::any_of(plan.models.begin(), plan.models.end(), [](const Model &model) {
+        return model.config.kernels == KernelLibrary::LibTorch ||
+               model.config.family == ModelFamily::TorchScript;
+      });
   return kProcessAllowance + plan.data.textBytes + plan.evaluation.textBytes +
-         plan.run.steps * kStepAllowance;
+         plan.run.steps * kStepAllowance + (needsLibTorch ? kLibTorchAllowance : 0);
 }
 
 std::uint64_t rankAllowance(const Plan &plan, std::uint32_t rank) {

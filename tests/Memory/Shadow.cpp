@@ -237,13 +237,16 @@ const std::vector<Touch> &Shadow::betweenActions(std::uint32_t rank) const {
   return ranks->all[rank].between;
 }
 
-std::vector<std::uint64_t> Shadow::untouchedPages(std::uint32_t rank, Tier which) const {
+std::vector<std::uint64_t> Shadow::untouchedBytes(std::uint32_t rank, Tier which) const {
   const ShadowTier &tier = ranks->all[rank].tiers[static_cast<std::size_t>(which)];
-  std::vector<std::uint64_t> counts(tier.regions.size());
-  for (std::size_t page = 0; page < tier.regionOfPage.size(); ++page)
-    if (const std::int32_t region = tier.regionOfPage[page]; region >= 0)
-      counts[static_cast<std::size_t>(region)] += !tier.everTouched[page];
-  return counts;
+  std::vector<std::uint64_t> bytes(tier.regions.size());
+  for (std::size_t index = 0; index < bytes.size(); ++index) {
+    const Extent extent = tier.regions[index].extent;
+    for (std::uint64_t page = extent.begin / kPage; page * kPage < extent.end; ++page)
+      if (!tier.everTouched[page])
+        bytes[index] += std::min(extent.end, (page + 1) * kPage) - page * kPage;
+  }
+  return bytes;
 }
 
 std::string Shadow::problem() const { return ranks->problem; }

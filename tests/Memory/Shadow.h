@@ -3,7 +3,7 @@
 //   Shadow shadow(spreadPlan);
 //   job.run(spreadPlan, &shadow.probe());
 //   shadow.trace(rank)[k].touches           // {{slot, readFirst, wrote}, …}: of the k-th action
-//   shadow.untouchedPages(rank, tier)       // {0, 0, 3, …}, of each region
+//   shadow.untouchedBytes(rank, tier)       // {0, 0, 4096, …}, of each region
 //
 // Before every action all slots of its rank are out of reach; what it touches comes within reach by
 // the fault. Every rank runs its actions one behind the other, transfers awaited, workers too,
@@ -48,8 +48,8 @@ public:
   const std::vector<TracedAction> &trace(std::uint32_t rank) const;
   /// What the dispatcher itself touched between actions.
   const std::vector<Touch> &betweenActions(std::uint32_t rank) const;
-  /// Pages that nobody ever used, of each region of a tier.
-  std::vector<std::uint64_t> untouchedPages(std::uint32_t rank, plan::Tier tier) const;
+  /// Bytes on pages that nobody ever used, of each region of a tier.
+  std::vector<std::uint64_t> untouchedBytes(std::uint32_t rank, plan::Tier tier) const;
   /// What went wrong with the shadow itself; empty: nothing.
   std::string problem() const;
 

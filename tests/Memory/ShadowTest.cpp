@@ -61,12 +61,11 @@ public:
   }
 
   /// An operand that is there for others: a header, which the dispatcher reads for its action;
-  /// tokens, of which an embedding has no gradient; room for sums, and messages to nobody, which
-  /// threads do not need.
+  /// tokens, of which an embedding has no gradient; a message to nobody.
   bool isIdle(std::uint32_t entry, const Use &use) const {
     const Action &action = table.action(rank, entry);
     const BufferKind kind = bufferOf(use).kind;
-    return kind == BufferKind::Header || kind == BufferKind::Staging ||
+    return kind == BufferKind::Header ||
            (kind == BufferKind::Tokens && action.opcode == code(Opcode::BackwardInput)) ||
            (action.opcode == code(Opcode::Broadcast) && table.plan().mesh.ranks() == 1);
   }
@@ -77,7 +76,8 @@ public:
     return kind == BufferKind::Stats || kind == BufferKind::Squares;
   }
 
-  /// Slots that messages move together are on the same page: of those, the declared ones.
+  /// Slots that messages move together are on the same page: of those, the declared ones; and room
+  /// for sums, which only sockets need.
   std::vector<Use> observed(std::uint32_t entry) const {
     std::vector<Use> uses;
     for (const Touch &touch : traced[entry - rank.first]->touches) {
@@ -91,6 +91,9 @@ public:
         if (use.buffer == region.buffer)
           uses.push_back(use);
     }
+    for (const Use &use : declared(entry))
+      if (bufferOf(use).kind == BufferKind::Staging)
+        uses.push_back(use);
     return uses;
   }
 
@@ -237,11 +240,13 @@ void expectNoPageInVain(const WatchedRank &watched) {
   for (const Tier tier : {Tier::Device, Tier::Host}) {
     const std::vector<Region> regions = regionsOf(*watched.rank.layout, tier);
     const std::vector<std::uint64_t> untouched =
-        watched.shadow.untouchedPages(watched.rank.rank, tier);
+        watched.shadow.untouchedBytes(watched.rank.rank, tier);
     for (std::size_t region = 0; region < regions.size(); ++region) {
       const Buffer &buffer = watched.rank.layout->buffers[regions[region].buffer];
       const bool isWorkspace = buffer.kind == BufferKind::Workspace;
-      EXPECT_LE(untouched[region] * kPage,
+      if (buffer.kind == BufferKind::Staging)
+        continue; // of sockets
+      EXPECT_LE(untouched[region],
                 isWorkspace ? unusedWorkspace(watched.table.plan().models[0].config.type) : 0)
           << describeBuffer(watched.table.plan(), watched.rank.rank, regions[region].buffer);
     }

@@ -99,7 +99,7 @@ TEST(Progress, WhatWasResidentIsComparedWithWhatIsAllowed) {
   EXPECT_TRUE(text.ends_with(" resident, 3.0 KiB more than its arenas and their allowance\n"))
       << text;
   EXPECT_NE(
-      textOf(progress.result()).find("\n  resident      26.1 MiB of 26.1 MiB allowed, rank 1"),
+      textOf(progress.result()).find("\n  resident      13.0 MiB of 13.0 MiB allowed, rank 1"),
       std::string::npos)
       << textOf(progress.result());
 }

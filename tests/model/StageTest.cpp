@@ -154,6 +154,8 @@ TEST_P(StageTest, AnEmptyMicrobatchWritesZeroGradientsAndNoLoss) {
 
 // Behind the last byte that a task uses is what its kernels may leave of their workspace.
 TEST_P(StageTest, WorkspacesAreUsedToTheirEnds) {
+  if (type == DataType::BFloat16)
+    GTEST_SKIP() << "its products have room for a whole block of rows, however few a call has";
   const Kernels *widest = nativeKernelsFor(Isa::Avx512, type);
   if (!widest)
     GTEST_SKIP() << "the widest vectors are not here: " << nativeRefusal(type);

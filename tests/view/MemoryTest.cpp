@@ -80,8 +80,8 @@ TEST(PlanMemory, OfAStepInWhichEverythingRuns) {
 TEST(PlanMemory, SaysWhatIsAllowedBesideTheArenas) {
   const plan::Plan plan = smallPlan();
   const std::string text = planMemory(plan);
-  EXPECT_NE(text.find("\n  beside its arenas: 2.02 MiB at most\n"), text.npos) << text;
-  EXPECT_TRUE(text.ends_with("\nevery process, beside its ranks: 24.1 MiB at most\n")) << text;
+  EXPECT_NE(text.find("\n  beside its arenas: 1.02 MiB at most\n"), text.npos) << text;
+  EXPECT_TRUE(text.ends_with("\nevery process, beside its ranks: 12.1 MiB at most\n")) << text;
   const auto json = nlohmann::json::parse(memoryJson(plan));
   EXPECT_EQ(json["process_allowance_bytes"], plan::processAllowance(plan));
   EXPECT_EQ(json["alike"][1]["allowance_bytes"], plan::rankAllowance(plan, 1));
