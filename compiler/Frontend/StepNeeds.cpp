@@ -11,7 +11,7 @@ namespace vime {
 namespace {
 
 /// Samples of a run that are packed in some seconds.
-constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 26;
+constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 25;
 
 /// Tokens of the longest samples that a step can take. A step that runs on into another epoch may
 /// take a sample again.

@@ -2,12 +2,25 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace vime {
 
+namespace {
+
+/// No packing has more microbatches: so many are full of samples, and of the others any two that
+/// follow each other have more tokens than one has room for.
+std::uint64_t mostMicrobatches(std::span<const std::uint32_t> lengths, Packing::Room room) {
+  const auto tokens = std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0});
+  return std::min<std::uint64_t>(lengths.size(),
+                                 lengths.size() / room.samples + 2 * tokens / room.tokens + 2);
+}
+
+} // namespace
+
 void Packing::pack(std::span<const std::uint32_t> lengths, Room room) {
-  const auto samples = static_cast<std::uint32_t>(lengths.size());
-  leaves = std::bit_ceil(std::max(samples, 1u));
+  leaves = static_cast<std::uint32_t>(
+      std::bit_ceil(std::max<std::uint64_t>(mostMicrobatches(lengths, room), 1)));
   rooms.assign(2 * std::size_t{leaves}, room.tokens);
   tokens.clear();
   counts.clear();
@@ -17,7 +30,7 @@ void Packing::pack(std::span<const std::uint32_t> lengths, Room room) {
   sortByMicrobatch();
 }
 
-/// An untouched microbatch has room for any sample, and there are as many as samples.
+/// An untouched microbatch has room for any sample, and there is always one.
 std::uint32_t Packing::put(std::uint32_t length, Room room) {
   std::uint32_t node = 1;
   while (node < leaves)

@@ -87,12 +87,16 @@ void TextDataset::begin(std::uint64_t next) {
 void TextDataset::choose(const Batch &batch) {
   chosen.clear();
   lengths.clear();
-  for (std::uint64_t sample = batch.first; sample < batch.first + batch.count; ++sample) {
-    const std::uint64_t inEpoch = sample % count();
-    chosen.push_back(shape.shuffled ? Permutation(count(), seed, sample / count())(inEpoch)
-                                    : inEpoch);
-    lengths.push_back(samples.at(chosen.back()).tokens);
+  for (std::uint64_t left = batch.count, sample = batch.first; left > 0;) {
+    const std::uint64_t inEpoch = sample % count(), here = std::min(left, count() - inEpoch);
+    const Permutation order(count(), seed, sample / count());
+    for (std::uint64_t index = inEpoch; index < inEpoch + here; ++index)
+      chosen.push_back(shape.shuffled ? order(index) : index);
+    sample += here;
+    left -= here;
   }
+  for (const std::uint64_t sample : chosen)
+    lengths.push_back(samples.at(sample).tokens);
 }
 
 std::uint32_t TextDataset::tokensOf(std::uint32_t microbatch) const {

@@ -98,8 +98,8 @@ private:
   Status checkCases() const;
   bool isCondition(std::uint8_t entry) const { return entry <= plan.conditions.size(); }
   Status checkActions() const;
-  Status checkAction(std::uint32_t action, const Stretch &stretch,
-                     const SignatureIndex &signatures, const OperandRules &rules) const;
+  Status checkAction(std::uint32_t action, const Stretch &stretch, const SignatureIndex &signatures,
+                     const OperandRules &rules) const;
   const char *problemOf(const Action &action, const Signature &signature,
                         const Stretch &stretch) const;
   bool needsDispatcher(const Action &action, const Signature &signature) const;

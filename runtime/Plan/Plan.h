@@ -142,9 +142,9 @@ struct Loop {
 };
 
 /// Actions [begin, end) run only where the condition holds (an entry of the table, counted from 1;
-/// 0: always). The clock goes on as if they always ran. All lanes are drained at both edges, whether or not
-/// they run, so that nothing is under way there and no wait reaches across (D4). Holds loops whole;
-/// lies outside of loops or in a loop over steps.
+/// 0: always). The clock goes on as if they always ran. All lanes are drained at both edges,
+/// whether or not they run, so that nothing is under way there and no wait reaches across (D4).
+/// Holds loops whole; lies outside of loops or in a loop over steps.
 struct Case {
   std::uint32_t begin = 0, end = 0;
   std::uint8_t condition = 0;

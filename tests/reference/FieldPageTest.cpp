@@ -8,8 +8,9 @@ namespace vime {
 namespace {
 
 TEST(FieldPage, ACount) {
-  EXPECT_EQ(fieldPage(*lookUpField("pipeline.microbatch")),
-            R"(pipeline.microbatch: size of one microbatch; in tokens: samples are packed until no more fit
+  EXPECT_EQ(
+      fieldPage(*lookUpField("pipeline.microbatch")),
+      R"(pipeline.microbatch: size of one microbatch; in tokens: samples are packed until no more fit
 
   type      a number of samples or tokens
   range     1 to 65536 samples or 16777216 tokens

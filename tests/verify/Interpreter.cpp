@@ -69,8 +69,7 @@ private:
     const Case *entered = nullptr;
     while (index < end) {
       const Case *one = caseAt(index);
-      const Loop *loop = nextLoop < program.loops.size() &&
-                                 program.loops[nextLoop].begin == index
+      const Loop *loop = nextLoop < program.loops.size() && program.loops[nextLoop].begin == index
                              ? &program.loops[nextLoop]
                              : nullptr;
       if (endsACase(index))
