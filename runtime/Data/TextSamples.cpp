@@ -19,6 +19,26 @@ bool isEmpty(std::span<const std::byte> line) {
   });
 }
 
+/// Visits [begin, end) of each line or paragraph. What is between paragraphs, and empty lines,
+/// comes as what has nothing but its end.
+template <typename Visit>
+void forEachPart(std::span<const std::byte> text, plan::Split split, Visit visit) {
+  std::uint64_t begin = 0; // of the line or paragraph under way
+  for (std::uint64_t line = 0, end = 0; line < text.size(); line = end) {
+    end = endOfLine(text, line);
+    const bool empty = isEmpty(text.subspan(line, end - line));
+    if (empty || split == plan::Split::Line) {
+      visit(begin, line, /*isEmpty=*/false);
+      begin = line;
+    }
+    if (empty) {
+      visit(line, end, /*isEmpty=*/true);
+      begin = end;
+    }
+  }
+  visit(begin, text.size(), /*isEmpty=*/false);
+}
+
 } // namespace
 
 TextSamples TextSamples::cut(std::span<const std::byte> text, plan::Split split,
@@ -30,29 +50,22 @@ TextSamples TextSamples::cut(std::span<const std::byte> text, plan::Split split,
     samples.unused = text.size() % window;
     return samples;
   }
-  std::uint64_t begin = 0; // of the line or paragraph under way
-  for (std::uint64_t line = 0, end = 0; line < text.size(); line = end) {
-    end = endOfLine(text, line);
-    const bool empty = isEmpty(text.subspan(line, end - line));
-    if (empty || split == plan::Split::Line) {
-      samples.add(begin, line);
-      begin = line;
-    }
-    if (empty) {
-      samples.unused += end - line;
-      begin = end;
-    }
-  }
-  samples.add(begin, text.size());
-  samples.total = samples.first.size();
+  forEachPart(text, split, [&](std::uint64_t begin, std::uint64_t end, bool isEmpty) {
+    if (isEmpty || end - begin < 2)
+      samples.unused += end - begin;
+    else
+      samples.total += (end - begin - 1 + sequence - 1) / sequence;
+  });
+  samples.first.reserve(samples.total);
+  samples.tokens.reserve(samples.total);
+  forEachPart(text, split, [&](std::uint64_t begin, std::uint64_t end, bool isEmpty) {
+    if (!isEmpty)
+      samples.add(begin, end);
+  });
   return samples;
 }
 
 void TextSamples::add(std::uint64_t begin, std::uint64_t end) {
-  if (end - begin < 2) {
-    unused += end - begin;
-    return;
-  }
   for (; end - begin >= 2; begin += tokens.back()) {
     first.push_back(begin);
     tokens.push_back(

@@ -43,6 +43,7 @@ public:
 
 private:
   explicit TextSamples(std::uint32_t sequence) : sequence(sequence) {}
+  /// What has no label is left out.
   void add(std::uint64_t begin, std::uint64_t end);
 
   std::uint32_t sequence;

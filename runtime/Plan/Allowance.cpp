@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Describe.h"
 
 namespace vime::plan {
@@ -17,6 +18,17 @@ std::uint64_t processAllowance(const Plan &plan) {
          plan.run.steps * kStepAllowance + (needsLibTorch ? kLibTorchAllowance : 0);
 }
 
+namespace {
+
+/// Of a rank that loads samples.
+std::uint64_t textAllowance(const Plan &plan) {
+  const std::uint64_t most = (plan.data.textBytes + plan.evaluation.textBytes) / 2;
+  return (plan.data.split == Split::Window ? 0 : most * kSampleAllowance) +
+         (plan.data.batch + plan.evaluation.batch) * kPackedAllowance;
+}
+
+} // namespace
+
 std::uint64_t rankAllowance(const Plan &plan, std::uint32_t rank) {
   const Program &program = *programOf(plan, rank);
   const DataSettings &data = plan.data;
@@ -27,10 +39,10 @@ std::uint64_t rankAllowance(const Plan &plan, std::uint32_t rank) {
     // Cosines and sines of every position.
     bytes += std::uint64_t{data.sequence} * config.headWidth * sizeOf(config.type);
     if (!model.checkpoint.empty())
-      bytes += stageSpec(config, model.stages[local.stage],
-                         {data.sequence * data.samples, data.samples, data.sequence})
-                   .weightBytes;
+      bytes += stageSpec(config, model.stages[local.stage], capsOf(data)).weightBytes;
   }
+  if (rank % plan.mesh.pipeline == 0)
+    bytes += textAllowance(plan);
   return bytes;
 }
 

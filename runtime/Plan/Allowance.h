@@ -27,6 +27,11 @@ inline constexpr std::uint64_t kStepAllowance = 256;
 /// Once for each process: the above, the texts, and LibTorch where a model needs it.
 std::uint64_t processAllowance(const Plan &plan);
 
+/// Of a sample of unequal length: where it lies, on the ranks that load. It has two bytes at least.
+inline constexpr std::uint64_t kSampleAllowance = 12;
+/// Of a sample of a step, on the same ranks: which it is, and where it goes.
+inline constexpr std::uint64_t kPackedAllowance = 64;
+
 /// For each rank in it: the above, the tables of its stages, the model that they start from.
 std::uint64_t rankAllowance(const Plan &plan, std::uint32_t rank);
 

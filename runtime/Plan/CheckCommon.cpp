@@ -112,7 +112,7 @@ Status checkModel(const Plan &plan, std::size_t index) {
 /// Whether there is room for so many samples at all.
 bool holds(const DataSettings &data, std::uint64_t batch, std::uint32_t microbatches,
            std::uint32_t replicas) {
-  return batch >= 1 && batch <= std::uint64_t(microbatches) * replicas * data.samples;
+  return batch >= 1 && (batch - 1) / data.samples < std::uint64_t(microbatches) * replicas;
 }
 
 Status checkData(const DataSettings &data, std::uint32_t replicas) {
