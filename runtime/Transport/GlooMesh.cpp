@@ -17,14 +17,16 @@ std::string addressKey(int from, std::uint32_t to) {
 
 } // namespace
 
-GlooMesh::GlooMesh(std::shared_ptr<gloo::transport::Device> device, int rank, int size)
-    : device(std::move(device)), context(this->device->createContext(rank, size)) {}
+GlooMesh::GlooMesh(std::shared_ptr<gloo::transport::tcp::Device> device, int rank, int size)
+    : device(std::move(device)), context(this->device->createContext(rank, size)),
+      starter(this->device) {}
 
 std::unique_ptr<gloo::transport::UnboundBuffer> GlooMesh::buffer(void *data, std::size_t bytes) {
   return context->createUnboundBuffer(data, bytes);
 }
 
 void GlooMesh::close() {
+  starter.stop(); // closing waits for Gloo's thread, which must not wait for a connection meanwhile
   // The one public way to close all pairs of a context together, and to wake who waits: a wait that
   // times out.
   std::byte nothing{};

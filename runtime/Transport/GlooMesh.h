@@ -8,33 +8,36 @@
 #include <memory>
 
 #include "runtime/Transport/GlooPlugin.h"
+#include "runtime/Transport/GlooThread.h"
 
 namespace gloo::transport {
 class Context;
-class Device;
-class UnboundBuffer;
 } // namespace gloo::transport
 
 namespace vime {
 
 class GlooMesh {
 public:
-  GlooMesh(std::shared_ptr<gloo::transport::Device> device, int rank, int size);
+  GlooMesh(std::shared_ptr<gloo::transport::tcp::Device> device, int rank, int size);
 
   /// Gloo's errors, converted.
   Status join(const GlooRendezvous &rendezvous);
 
   std::unique_ptr<gloo::transport::UnboundBuffer> buffer(void *data, std::size_t bytes);
 
-  /// Closes every connection: waits of this rank fail now, those of its peers when they see the end
-  /// of the stream.
+  /// Where messages are started, and nowhere else.
+  GlooThread &thread() { return starter; }
+
+  /// Starts no more messages and closes every connection: waits of this rank fail now, those of its
+  /// peers when they see the end of the stream.
   void close();
 
 private:
   Status meet(const GlooRendezvous &rendezvous, std::uint32_t peer);
 
-  const std::shared_ptr<gloo::transport::Device> device; // runs Gloo's thread
+  const std::shared_ptr<gloo::transport::tcp::Device> device; // runs Gloo's thread
   const std::shared_ptr<gloo::transport::Context> context;
+  GlooThread starter;
 };
 
 } // namespace vime

@@ -75,7 +75,7 @@ public:
     try {
       start(spec.ends[end], own.posted, payload, messages);
     } catch (const std::exception &error) {
-      return lost(messages.empty() ? spec.rank : messages.back().peer, end, error);
+      return lost(messages.empty() ? spec.rank : messages.back().peer, end, error.what());
     }
     ++own.posted;
     return Status();
@@ -139,7 +139,7 @@ private:
           !status.ok())
         return status;
     } catch (const std::exception &error) {
-      return lost(links.latestPeer(), end, error);
+      return lost(links.latestPeer(), end, error.what());
     }
     own.sum.reset();
     own.finished.store(own.posted, std::memory_order_release);
@@ -220,20 +220,32 @@ private:
 
   void send(const End &end, std::uint64_t index, std::uint32_t peer, const Payload &payload,
             std::vector<Message> &messages) {
-    messages.push_back(
-        {mesh->buffer(const_cast<void *>(payload.source), payload.bytes), peer, /*sends=*/true});
-    messages.back().buffer->send(static_cast<int>(peer), slotOf(end, self(), index), 0,
-                                 payload.bytes);
+    start({mesh->buffer(const_cast<void *>(payload.source), payload.bytes), peer, /*sends=*/true},
+          slotOf(end, self(), index), messages);
   }
 
   void receive(const End &end, std::uint64_t index, std::uint32_t peer, void *destination,
                std::size_t bytes, std::vector<Message> &messages) {
-    messages.push_back({mesh->buffer(destination, bytes), peer, /*sends=*/false});
-    messages.back().buffer->recv(static_cast<int>(peer), slotOf(end, peer, index), 0, bytes);
+    start({mesh->buffer(destination, bytes), peer, /*sends=*/false}, slotOf(end, peer, index),
+          messages);
+  }
+
+  void start(Message message, std::uint64_t slot, std::vector<Message> &messages) {
+    mesh->thread().start({.buffer = message.buffer.get(),
+                          .peer = static_cast<int>(message.peer),
+                          .slot = slot,
+                          .sends = message.sends});
+    messages.push_back(std::move(message));
   }
 
   Status awaitMessage(Message &message, std::uint32_t end, std::uint64_t index,
                       Clock::time_point deadline) {
+    // When its time is over, Gloo's own wait closes all connections, which waits for Gloo's thread:
+    // that must not be waiting for a connection then.
+    if (!mesh->thread().awaitStarted(deadline - Clock::now()))
+      return stopped ? lost(message.peer, end, "") : late(message.peer, end, index);
+    if (const auto why = mesh->thread().failureOf(static_cast<int>(message.peer)))
+      return lost(message.peer, end, *why);
     // Rounded up: a time-out of Gloo's before the deadline would look like a lost peer.
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     const auto patience = std::max(left, std::chrono::milliseconds(1));
@@ -242,20 +254,23 @@ private:
         return Status();
     } catch (const std::exception &error) {
       if (Clock::now() < deadline)
-        return lost(message.peer, end, error);
+        return lost(message.peer, end, error.what());
     }
+    return late(message.peer, end, index);
+  }
+
+  Status late(std::uint32_t peer, std::uint32_t end, std::uint64_t index) const {
     return Status(StatusCode::Hang,
-                  fmt::format("rank {} did not come to transfer {} of {} within {} s", message.peer,
-                              index, describe(spec.ends[end], self()),
+                  fmt::format("rank {} did not come to transfer {} of {} within {} s", peer, index,
+                              describe(spec.ends[end], self()),
                               std::chrono::duration<double>(limit).count()));
   }
 
-  Status lost(std::uint32_t peer, std::uint32_t end, const std::exception &error) const {
+  Status lost(std::uint32_t peer, std::uint32_t end, const std::string &why) const {
     if (stopped)
       return Status(StatusCode::Interrupted, "stopped because the run is over");
-    return Status(StatusCode::RankFailed,
-                  fmt::format("lost rank {} on {}: {}", peer, describe(spec.ends[end], self()),
-                              error.what()));
+    return Status(StatusCode::RankFailed, fmt::format("lost rank {} on {}: {}", peer,
+                                                      describe(spec.ends[end], self()), why));
   }
 
   const std::unique_ptr<GlooMesh> mesh;
@@ -279,7 +294,8 @@ extern "C" vime::Transport *vimeConnectGloo(const vime::RankEnds &ends,
   try {
     gloo::transport::tcp::attr attribute(rendezvous.address.c_str());
     auto mesh =
-        std::make_unique<vime::GlooMesh>(gloo::transport::tcp::CreateDevice(attribute),
+        std::make_unique<vime::GlooMesh>(std::static_pointer_cast<gloo::transport::tcp::Device>(
+                                             gloo::transport::tcp::CreateDevice(attribute)),
                                          static_cast<int>(ends.rank), static_cast<int>(ends.ranks));
     status = mesh->join(rendezvous);
     if (!status.ok())
