@@ -143,6 +143,8 @@ private:
 } // namespace
 
 std::optional<LoopMisfit> findLoopMisfit(const Program &program) {
+  if (program.loops.size() > kMostLoops)
+    return LoopMisfit{&program.loops[kMostLoops], "is beyond the most that a program has"};
   const Loop *outer = nullptr, *inner = nullptr;
   std::uint32_t beginBefore = 0;
   for (const Loop &loop : program.loops) {
@@ -170,6 +172,8 @@ std::optional<LoopMisfit> findLoopMisfit(const Program &program) {
 }
 
 std::optional<CaseMisfit> findCaseMisfit(const Program &program) {
+  if (program.cases.size() > kMostCases)
+    return CaseMisfit{kMostCases, "is beyond the most that a program has"};
   std::uint32_t behind = 0; // where the case before ends
   for (std::size_t index = 0; index < program.cases.size(); ++index) {
     const Case &one = program.cases[index];
@@ -188,8 +192,7 @@ std::optional<std::uint32_t> tripsOf(const Loop &loop, std::uint32_t whole,
   if (loop.perTrip == 0)
     return loop.trips;
   const std::uint32_t missing = whole - std::min(whole, microbatches);
-  if (microbatches > whole || missing % loop.perTrip != 0 ||
-      missing / loop.perTrip >= loop.trips)
+  if (microbatches > whole || missing % loop.perTrip != 0 || missing / loop.perTrip >= loop.trips)
     return std::nullopt;
   return loop.trips - missing / loop.perTrip;
 }

@@ -20,6 +20,10 @@ namespace vime::plan {
 /// Steps, and in them microbatches.
 constexpr std::size_t kMaxLoopDepth = 2;
 
+/// Of a program: each loop is compared with each case. The most numbers of microbatches that a plan
+/// decides among (Decisions.h), several times over.
+constexpr std::size_t kMostLoops = 4096, kMostCases = 4096;
+
 /// A loop that has no place in the tree, and why.
 struct LoopMisfit {
   const Loop *loop;

@@ -126,6 +126,14 @@ TEST(Decisions, WhatAReaderRefuses) {
       {"rank 0: case 0 cuts a loop", [](Plan &p) { p.programs[0].cases[0].begin = 0; }},
       {"rank 0: case 1 does not fit its program",
        [](Plan &p) { p.programs[0].cases.push_back(p.programs[0].cases[0]); }},
+      {"rank 0: case 4096 is beyond the most that a program has",
+       [](Plan &p) { p.programs[0].cases.resize(4097, p.programs[0].cases[0]); }},
+      {"rank 0: loop 4096 is beyond the most that a program has",
+       [](Plan &p) {
+         auto &loops = p.programs[0].loops;
+         for (std::uint32_t id = 1; loops.size() <= 4096; ++id)
+           loops.push_back({id, loops[0].begin, loops[0].end, 1, 0, 1});
+       }},
       {"rank 0: action 18 (optimize, stage 0) has an unknown flag or a condition that does not "
        "exist",
        [](Plan &p) { p.programs[0].actions[18].guard = 4; }},
