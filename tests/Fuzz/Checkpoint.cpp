@@ -93,6 +93,10 @@ void eat(std::string_view bytes) {
   isRead(kBase);
 }
 
-std::vector<std::string> seeds() { return {std::string("\x20\0\x01\x01z", 5), std::string(4, '\0')}; }
+std::vector<std::string> seeds() {
+  std::vector<std::string> seeds = {std::string("\x20\0\x01\x01z", 5), std::string(4, '\0')};
+  addRandomInputs(seeds, 20, 40);
+  return seeds;
+}
 
 } // namespace vime::fuzz

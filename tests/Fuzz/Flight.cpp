@@ -11,17 +11,20 @@
 #include "compiler/Driver/ExplainRecords.h"
 #include "runtime/Plan/PlanFile.h"
 #include "runtime/Trace/FlightFile.h"
-#include "tests/Fuzz/BasePlans.h"
 #include "tests/Fuzz/InputReader.h"
 #include "tests/Fuzz/Target.h"
 #include "tests/model/TemporaryDirectory.h"
+#include "tests/plan/SmallPlan.h"
 
 namespace vime::fuzz {
 namespace {
 
 constexpr std::uint32_t kRanks = 2;
 
-const plan::Plan &plan() { return basePlans().front(); }
+const plan::Plan &plan() {
+  static const plan::Plan kPlan = smallPlan();
+  return kPlan;
+}
 
 std::string recordOf(std::uint32_t rank) {
   flight::Header header;
@@ -86,6 +89,10 @@ void eat(std::string_view bytes) {
          "records are explained, or refused");
 }
 
-std::vector<std::string> seeds() { return {std::string(3, '\0')}; }
+std::vector<std::string> seeds() {
+  std::vector<std::string> seeds = {std::string(3, '\0')};
+  addRandomInputs(seeds, 100, 60);
+  return seeds;
+}
 
 } // namespace vime::fuzz

@@ -8,8 +8,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <random>
+#include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace vime::fuzz {
 
@@ -41,5 +44,15 @@ public:
 private:
   std::string_view left;
 };
+
+/// Bytes by chance, the same every time: of inputs that are lists of edits, each is a list.
+inline void addRandomInputs(std::vector<std::string> &inputs, int count, std::size_t length) {
+  std::mt19937 random(count);
+  for (; count > 0; --count) {
+    std::string &input = inputs.emplace_back(1 + random() % length, '\0');
+    for (char &byte : input)
+      byte = static_cast<char>(random());
+  }
+}
 
 } // namespace vime::fuzz

@@ -48,8 +48,8 @@ bool isSmall(const Job &job) {
 void compiles(const Job &job, const SourceCache &sources) {
   Findings findings;
   const std::optional<Schedule> order = buildOrder(job, findings);
-  auto plan = order ? lowerCommunication(job, *order, stepFamily(job, kTextBytes), findings)
-                    : std::nullopt;
+  auto plan =
+      order ? lowerCommunication(job, *order, stepFamily(job, kTextBytes), findings) : std::nullopt;
   must(plan.has_value() != findings.any(), "a job has programs or a reason");
   if (!plan)
     return;

@@ -40,10 +40,15 @@ void eat(std::string_view bytes) {
 std::vector<std::string> seeds() {
   std::vector<std::string> seeds;
   for (const ModelFamily family : {ModelFamily::Llama, ModelFamily::Qwen2, ModelFamily::Qwen3})
-    seeds.push_back(huggingFaceConfigText(
-        {.family = family, .layers = 4, .hidden = 8, .heads = 2, .kvHeads = 1, .headWidth = 4,
-         .ffn = 12, .vocab = 256},
-        128));
+    seeds.push_back(huggingFaceConfigText({.family = family,
+                                           .layers = 4,
+                                           .hidden = 8,
+                                           .heads = 2,
+                                           .kvHeads = 1,
+                                           .headWidth = 4,
+                                           .ffn = 12,
+                                           .vocab = 256},
+                                          128));
   seeds.push_back(indexText({{"a", "model-1.safetensors"}, {"b", "model-2.safetensors"}}, 64));
   return seeds;
 }

@@ -36,9 +36,9 @@ std::string joined(const std::vector<std::string> &pieces, char separator) {
 
 /// Where ranges end, and beside what stood there.
 std::string numberFor(const std::string &old, InputReader &input) {
-  constexpr std::int64_t kNumbers[] = {0,     1,          2,          3,          64,
-                                       127,   128,        255,        256,        1023,
-                                       32767, 65535,      65536,      0x7FFFFFFF, 0x80000000,
+  constexpr std::int64_t kNumbers[] = {0,     1,          2,           3,          64,
+                                       127,   128,        255,         256,        1023,
+                                       32767, 65535,      65536,       0x7FFFFFFF, 0x80000000,
                                        -1,    0xFFFFFFFF, 0x100000000, INT64_MAX,  INT64_MIN};
   const std::size_t choice = input.number<std::uint8_t>();
   if (choice < std::size(kNumbers))
@@ -117,8 +117,7 @@ std::string editedPlanFile(std::string_view bytes) {
   const auto base = input.number<std::uint8_t>();
   if (base == kRawFile)
     return std::string(input.rest());
-  ForgedFile file =
-      ForgedFile::of(editedPlan(basePlans()[base % basePlans().size()], input));
+  ForgedFile file = ForgedFile::of(editedPlan(basePlans()[base % basePlans().size()], input));
   while (!input.isEmpty())
     changePart(file, input);
   return file.bytes();

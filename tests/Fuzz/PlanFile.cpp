@@ -8,6 +8,7 @@
 #include "compiler/View/PlanTextReader.h"
 #include "runtime/Plan/Mesh.h"
 #include "tests/Fuzz/BasePlans.h"
+#include "tests/Fuzz/InputReader.h"
 #include "tests/Fuzz/PlanEdits.h"
 #include "tests/Fuzz/Target.h"
 #include "tests/verify/Interpreter.h"
@@ -81,6 +82,7 @@ std::vector<std::string> seeds() {
   std::vector<std::string> seeds;
   for (std::size_t base = 0; base < basePlans().size(); ++base)
     seeds.emplace_back(1, static_cast<char>(base));
+  addRandomInputs(seeds, 400, 40);
   return seeds;
 }
 

@@ -60,6 +60,15 @@ void eat(std::string_view bytes) {
   eatFile(fileOf(bytes));
 }
 
-std::vector<std::string> seeds() { return {}; }
+std::vector<std::string> seeds() {
+  const std::vector<std::byte> data(24);
+  const std::vector<SafeTensorSource> tensors = {
+      {"embedding", "F32", {2, 2}, std::span(data).first(16)},
+      {"norm", "BF16", {4}, std::span(data).last(8)}};
+  const std::string head = safeTensorsHead(tensors, {{"norm", "0123456789abcdef"}});
+  const std::string file = head + std::string(data.size(), '\0');
+  const char size[] = {static_cast<char>(data.size()), 0};
+  return {file, std::string(size, sizeof size) + head.substr(kSafeTensorsLengthBytes)};
+}
 
 } // namespace vime::fuzz

@@ -1,7 +1,8 @@
 // Target: one reader of bytes from outside, to be fed with anything.
 //
-//   fuzz_order -max_total_time=600 corpus     built by clang: libFuzzer makes inputs (LibFuzzer.cpp)
-//   fuzz_order corpus…                        built as the rest: eats what lies there (Replay.cpp)
+//   fuzz_order -max_total_time=600 corpus     built by clang: libFuzzer makes inputs
+//   (LibFuzzer.cpp) fuzz_order corpus…                        built as the rest: eats what lies
+//   there (Replay.cpp)
 //
 // A target file defines `eat` and `seeds`, nothing else.
 #pragma once
