@@ -6,6 +6,7 @@
 
 #include "compiler/Lowering/StepFamily.h"
 #include "compiler/Phases/JobIr.h"
+#include "compiler/Phases/LeaveToExit.h"
 #include "compiler/Phases/Passes.h"
 #include "compiler/Phases/PhasePass.h"
 #include "compiler/Verify/Verify.h"
@@ -31,6 +32,7 @@ public:
       : job(job), options(options), compiled(compiled), findings(findings),
         context(*new mlir::MLIRContext(mlir::MLIRContext::Threading::DISABLED)),
         internalErrors(&context, [this](mlir::Diagnostic &diagnostic) { note(diagnostic); }) {
+    leaveToExit(&context);
     context.loadDialect<ir::JobDialect, ir::PlanDialect, ir::SchedDialect>();
   }
 
@@ -40,6 +42,7 @@ public:
     // Context and module are left to the end of the process: freeing a million ops one by one takes
     // longer than the phases that made them.
     module = moduleFromJob(&context, job).release();
+    leaveToExit(module.getOperation());
     if (!finished("job") || !phase("order", createOrderPhase(&findings)) ||
         !phase("comm", createCommPhase(stepFamily(job, options.text.samples), &findings)) ||
         !phase("memory", createMemoryPhase(&findings)) ||
