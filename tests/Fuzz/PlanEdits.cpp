@@ -107,7 +107,9 @@ plan::Plan editedPlan(const plan::Plan &base, InputReader &input) {
     else
       changeLines(lines, input);
   StatusOr<plan::Plan> plan = parsePlanText(joined(lines, '\n'));
-  return plan.ok() ? std::move(*plan) : base;
+  if (plan.ok())
+    return std::move(*plan);
+  return base;
 }
 
 } // namespace
