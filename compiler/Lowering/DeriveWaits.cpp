@@ -76,8 +76,8 @@ public:
     describeOperands(isRoot);
   }
 
-  bool run() {
-    const std::vector<Stretch> stretches = stretchesOf(program);
+  bool run(const std::vector<std::uint32_t> &trips) {
+    const std::vector<Stretch> stretches = stretchesOf(program, trips);
     for (auto first = stretches.begin(); first != stretches.end();) {
       const Loop *steps = first->steps;
       const auto end = std::find_if(first, stretches.end(), [steps](const Stretch &stretch) {
@@ -122,7 +122,7 @@ private:
     if (stretch.within != within)
       std::fill(uses.begin(), uses.end(), SlotUse());
     within = stretch.within;
-    for (iteration = 0; iteration < stretch.trips; ++iteration)
+    for (iteration = stretch.first; iteration < stretch.first + stretch.trips; ++iteration)
       for (std::uint32_t index = stretch.begin; index < stretch.end; ++index)
         if (!visit(program.actions[index]))
           return false;
@@ -197,7 +197,7 @@ private:
   }
 
   Program &program;
-  std::uint32_t iteration = 0;  // of the loop over microbatches around the present action
+  std::uint32_t iteration = 0;  // by which microbatches advance
   const Case *within = nullptr; // the case around it
   const std::size_t lanes;
   std::size_t slotCount = 0;
@@ -226,11 +226,13 @@ void markSignalled(Program &program) {
 
 } // namespace
 
-bool deriveWaits(Program &program, const Layout &layout, const std::vector<bool> &isRoot) {
+bool deriveWaits(Program &program, const Layout &layout, const std::vector<bool> &isRoot,
+                 const std::vector<std::vector<std::uint32_t>> &trips) {
   for (Action &action : program.actions)
     action.waits = {};
-  if (!WaitWalk(program, layout, isRoot).run())
-    return false;
+  for (const std::vector<std::uint32_t> &step : trips)
+    if (!WaitWalk(program, layout, isRoot).run(step))
+      return false;
   markSignalled(program);
   return true;
 }

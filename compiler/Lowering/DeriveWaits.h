@@ -10,10 +10,12 @@ namespace vime {
 
 /// Sets the waits of every action and the flag of those that may be waited for. In loops over
 /// microbatches an action's waits are those that hold in all iterations. `isRoot`: by lane, whether
-/// the rank is the root of its group. False if an action needs more waits than it has room for, or
-/// a slot has more readers than are kept: no order leads to either today, since an action meets at
-/// most its two neighbours, the coordinator's groups and its own rank's lanes.
+/// the rank is the root of its group. `trips`: of each kind of step those of each loop of the table
+/// (runtime/Plan/Loops.h), the waits hold in all of them. False if an action needs more waits than
+/// it has room for, or a slot has more readers than are kept: no order leads to either today, since
+/// an action meets at most its two neighbours, the coordinator's groups and its own rank's lanes.
 bool deriveWaits(plan::Program &program, const plan::Layout &layout,
-                 const std::vector<bool> &isRoot);
+                 const std::vector<bool> &isRoot,
+                 const std::vector<std::vector<std::uint32_t>> &trips);
 
 } // namespace vime

@@ -4,7 +4,8 @@
 #include <cassert>
 
 #include "compiler/Frontend/Microbatch.h"
-#include "compiler/Lowering/PipelineClock.h"
+#include "compiler/Lowering/FoldPass.h"
+#include "compiler/Lowering/PassWriter.h"
 #include "compiler/Lowering/ProgramWriter.h"
 #include "compiler/Lowering/RankBuffers.h"
 #include "compiler/Lowering/SaveRun.h"
@@ -25,10 +26,11 @@ namespace {
 
 constexpr std::uint32_t kCoordinator = 0;
 
-// A number of microbatches that a step can have, and its clock.
+// Numbers of microbatches that a step can have, ascending, and the clock of the largest, which all
+// share.
 struct Member {
-  std::uint32_t microbatches;
-  PipelineClock clock;
+  std::vector<std::uint32_t> microbatches;
+  FoldedClock folded;
 };
 
 // Writes the programs of the training loop, step by step of the execution model's round. Replicas
@@ -151,10 +153,11 @@ private:
 
   // All that may vary from step to step, in the order of its enumeration.
   void nameDecisions(const std::vector<Member> &members) {
-    if (members.size() > 1) {
+    if (members.size() > 1 || members.front().microbatches.size() > 1) {
       plan.decisions.push_back({Decision::Microbatches, {}});
       for (const Member &member : members)
-        plan.decisions.back().values.push_back(member.microbatches);
+        plan.decisions.back().values.insert(plan.decisions.back().values.end(),
+                                            member.microbatches.begin(), member.microbatches.end());
     }
     if (evaluationMicrobatches(job) != 0) {
       const bool always = job.evaluation.every.value == 1 || job.run.steps.value == 1;
@@ -171,8 +174,9 @@ private:
   }
 
   // The entry of the condition table, made at first use.
-  std::uint8_t when(Decision decision, std::uint32_t value) {
-    const Condition wanted{decision, Comparison::Equal, value};
+  std::uint8_t when(Decision decision, std::uint32_t value,
+                    Comparison comparison = Comparison::Equal) {
+    const Condition wanted{decision, comparison, value};
     const auto found = std::find(plan.conditions.begin(), plan.conditions.end(), wanted);
     const auto place = static_cast<std::uint8_t>(found - plan.conditions.begin());
     if (found == plan.conditions.end())
@@ -215,73 +219,37 @@ private:
             endOf(first, lastStage)};
   }
 
-  // One number of microbatches needs no decision.
+  // One number of microbatches needs no decision. Loops stand between edges where all is quiet, so
+  // that they can be judged for any number of trips; but what a checkpoint writes meanwhile would
+  // have to end there.
   void runMembers(ProgramWriter &programs, const std::vector<Member> &members) {
-    if (members.size() == 1)
-      return runPipeline(programs, members.front().clock);
+    const bool saves = !job.checkpoint.directory.value.empty();
     for (const Member &member : members) {
-      programs.beginCase(when(Decision::Microbatches, member.microbatches));
-      runPipeline(programs, member.clock);
-      programs.endCase();
+      const bool isCase = members.size() > 1 || member.microbatches.size() > 1 ||
+                          (member.folded.hasLoops() && !saves);
+      if (isCase)
+        programs.beginCase(conditionOf(member, members));
+      writePass(programs, member.folded, Pass::Train, member.microbatches.size() > 1);
+      if (isCase)
+        programs.endCase();
     }
   }
 
-  void runPipeline(ProgramWriter &programs, const PipelineClock &clock) {
-    const std::vector<int> clearing = clearingMicrobatches(clock);
-    const bool mayBeEmpty = fillsUp(job);
-    for (const PipelineNode &node : clock.nodes) {
-      const bool clears = node.microbatch == clearing[static_cast<std::size_t>(node.stage)];
-      const std::uint16_t immediate =
-          clears && accumulates(node) ? kOverwriteGradients : std::uint16_t{0};
-      const std::uint8_t flags = mayBeEmpty && !clears ? std::uint8_t{kSkipIfEmpty} : 0;
-      forEachReplica([&](std::uint32_t first) { append(programs, first, node, immediate, flags); });
-    }
+  // Members are disjoint, and only the last one has several numbers: all from one on.
+  std::uint8_t conditionOf(const Member &member, const std::vector<Member> &members) {
+    if (members.size() == 1)
+      return 0;
+    const bool several = member.microbatches.size() > 1;
+    return when(Decision::Microbatches, member.microbatches.front(),
+                several ? Comparison::AtLeast : Comparison::Equal);
   }
 
-  static bool accumulates(const PipelineNode &node) {
-    return node.kind == NodeKind::Backward || node.kind == NodeKind::BackwardWeight;
-  }
-
-  // Of each stage the microbatch whose weight gradient clears those of the last step: its tasks run
-  // also if it is empty.
-  std::vector<int> clearingMicrobatches(const PipelineClock &clock) const {
-    std::vector<int> clearing(lastStage + 1, -1);
-    for (const PipelineNode &node : clock.nodes)
-      if (int &first = clearing[static_cast<std::size_t>(node.stage)];
-          first < 0 && accumulates(node))
-        first = node.microbatch;
-    return clearing;
-  }
-
-  void append(ProgramWriter &programs, std::uint32_t first, const PipelineNode &node,
-              std::uint16_t immediate, std::uint8_t flags) {
-    const auto stage = static_cast<std::uint32_t>(node.stage);
-    const auto microbatch = static_cast<std::uint32_t>(node.microbatch);
-    const ProgramWriter::End here = endOf(first, stage);
-    switch (node.kind) {
-    case NodeKind::Forward:
-      programs.local(here.rank, Opcode::Forward, here.chunk, microbatch, 0, flags);
-      if (stage == lastStage)
-        programs.local(here.rank, Opcode::Loss, here.chunk, microbatch, 0, flags);
-      break;
-    case NodeKind::Backward:
-      programs.local(here.rank, Opcode::Backward, here.chunk, microbatch, immediate, flags);
-      break;
-    case NodeKind::BackwardInput:
-      programs.local(here.rank, Opcode::BackwardInput, here.chunk, microbatch, 0, flags);
-      break;
-    case NodeKind::BackwardWeight:
-      programs.local(here.rank, Opcode::BackwardWeight, here.chunk, microbatch, immediate, flags);
-      break;
-    case NodeKind::SendForward:
-      programs.transfer(here, endOf(first, stage + 1), Flow::Forward, boundary, BufferKind::Input,
-                        microbatch);
-      break;
-    case NodeKind::SendBackward:
-      programs.transfer(here, endOf(first, stage - 1), Flow::Backward, boundary,
-                        BufferKind::OutputGradient, microbatch);
-      break;
-    }
+  void writePass(ProgramWriter &programs, const FoldedClock &folded, Pass pass,
+                 bool isDecided) {
+    PassWriter({order.placement, chunkOf, boundary, pipeline, ranks / pipeline, fillsUp(job)},
+               programs)
+        .write(folded, pass, nextLoop, isDecided);
+    nextLoop += static_cast<std::uint32_t>(folded.parts.size() / 2);
   }
 
   void update(ProgramWriter &programs) {
@@ -310,17 +278,17 @@ private:
   // brings its tokens, and afterwards whether the run goes on.
   void evaluate(ProgramWriter &programs) {
     const auto microbatches = static_cast<int>(evaluationMicrobatches(job));
-    const auto clock = layClock(
-        forwardOnly(order.placement, static_cast<int>(pipeline), microbatches), microbatches);
-    assert(clock); // an order of forwards alone never gets stuck
+    const auto folded =
+        foldedPass(forwardOnly(order.placement, static_cast<int>(pipeline), microbatches),
+                   microbatches, Folding::WhereWorthwhile);
+    assert(folded); // an order of forwards alone never gets stuck
     programs.beginCase(when(Decision::Evaluate, 1));
     forEachReplica([&](std::uint32_t first) {
       programs.local(first, Opcode::LoadEvaluation);
       programs.collective(Opcode::Broadcast, kStepGroup, first, Waiting::AllButRoot);
       sendSamples(programs, first);
     });
-    for (const PipelineNode &node : clock->nodes)
-      forEachReplica([&](std::uint32_t first) { appendEvaluation(programs, first, node); });
+    writePass(programs, *folded, Pass::Evaluate, /*isDecided=*/false);
     forEachReplica([&](std::uint32_t first) {
       sendLosses(programs, first);
       programs.local(first, Opcode::MeasureEvaluation);
@@ -329,19 +297,6 @@ private:
     programs.local(kCoordinator, Opcode::ReportEvaluation);
     shareHeader(programs);
     programs.endCase();
-  }
-
-  void appendEvaluation(ProgramWriter &programs, std::uint32_t first, const PipelineNode &node) {
-    const auto stage = static_cast<std::uint32_t>(node.stage);
-    const auto microbatch = static_cast<std::uint32_t>(node.microbatch);
-    const ProgramWriter::End here = endOf(first, stage);
-    if (node.kind == NodeKind::SendForward)
-      return programs.transfer(here, endOf(first, stage + 1), Flow::Forward, boundary,
-                               BufferKind::Input, microbatch);
-    const std::uint8_t flags = fillsUp(job) ? std::uint8_t{kSkipIfEmpty} : 0;
-    programs.local(here.rank, Opcode::Evaluate, here.chunk, microbatch, 0, flags);
-    if (stage == lastStage)
-      programs.local(here.rank, Opcode::EvaluateLoss, here.chunk, microbatch, 0, flags);
   }
 
   // What the coordinator has changed in it, to every rank.
@@ -405,24 +360,47 @@ private:
   std::vector<std::uint32_t> chunkOf;               // by stage: index in its rank's stage table
   std::vector<std::vector<LocalStage>> localStages; // by rank of a replica
   Message boundary, samples, losses;
+  std::uint32_t nextLoop = 1; // global id; 0 is the loop over steps
 };
+
+// One program for a whole step and for all numbers of the family down to one that it does not cover
+// or that needs another remainder; one for each of the others.
+std::optional<std::vector<Member>> membersOf(const Schedule &order, std::uint32_t whole,
+                                             const std::vector<std::uint32_t> &family) {
+  const std::uint32_t most = family.back();
+  auto folded = foldedPass(most == whole ? order : shortened(order, most), static_cast<int>(most),
+                           Folding::WherePossible);
+  if (!folded)
+    return std::nullopt;
+  std::size_t first = family.size() - 1; // of those that share
+  while (most == whole && first > 0 && folded->covers(whole - family[first - 1]))
+    --first;
+  if (family.size() - first == 1 && !isWorthwhile(*folded))
+    folded = unfolded(std::move(folded->clock));
+  std::vector<Member> members;
+  for (std::size_t index = 0; index < first; ++index) {
+    auto own = foldedPass(shortened(order, family[index]), static_cast<int>(family[index]),
+                          Folding::WhereWorthwhile);
+    if (!own)
+      return std::nullopt;
+    members.push_back({{family[index]}, std::move(*own)});
+  }
+  members.push_back(
+      {{family.begin() + static_cast<std::ptrdiff_t>(first), family.end()}, std::move(*folded)});
+  return members;
+}
 
 } // namespace
 
 std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
                                        const std::vector<std::uint32_t> &family,
                                        Findings &findings) {
-  std::vector<Member> members;
-  for (const std::uint32_t microbatches : family) {
-    const bool isWhole = microbatches == job.pipeline.microbatches.value;
-    auto clock =
-        layClock(isWhole ? order : shortened(order, microbatches), static_cast<int>(microbatches));
-    if (!clock) {
-      findings.error(Rule::S2, 1, "order `" + job.pipeline.schedule.value + "` can never finish")
-          .at(job.pipeline.schedule.span, "some task waits for one that stands behind it");
-      return std::nullopt;
-    }
-    members.push_back({microbatches, std::move(*clock)});
+  const std::optional<std::vector<Member>> members =
+      membersOf(order, job.pipeline.microbatches.value, family);
+  if (!members) {
+    findings.error(Rule::S2, 1, "order `" + job.pipeline.schedule.value + "` can never finish")
+        .at(job.pipeline.schedule.span, "some task waits for one that stands behind it");
+    return std::nullopt;
   }
   Plan plan;
   plan.schedule = job.pipeline.schedule.value;
@@ -439,8 +417,8 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
                   .stages = splitStages(job, static_cast<std::uint32_t>(order.placement.size())),
                   .checkpoint = model.checkpoint.value,
                   .moduleFile = model.module.value}};
-  TrainingLoop(job, order, plan).write(members);
-  const PipelineClock &clock = members.back().clock;
+  TrainingLoop(job, order, plan).write(*members);
+  const PipelineClock &clock = members->back().folded.clock;
   plan.predictions = {.stepUnits = static_cast<double>(clock.makespan),
                       .bubble = clock.bubble,
                       .peakLive = static_cast<std::uint32_t>(clock.peakLive)};

@@ -61,6 +61,26 @@ public:
   PipelineClock list() const;
 
 private:
+  /// Of one stage and microbatch.
+  template <typename Visit> void visitNodes(int stage, int microbatch, Visit &visit) const {
+    const std::size_t at = cell(stage, microbatch);
+    const auto sends = [&](NodeKind kind, int time) {
+      if (time != kUnknown)
+        visit(PipelineNode{kind, stage, microbatch, 2 * time});
+    };
+    const auto runs = [&](NodeKind kind, int end, int cost) {
+      if (end != kUnknown)
+        visit(PipelineNode{kind, stage, microbatch, 2 * (end - cost) + 1});
+    };
+    sends(NodeKind::SendForward, forwardSent[at]);
+    sends(NodeKind::SendBackward, gradientSent[at]);
+    runs(NodeKind::Forward, forwardEnd[at], 1);
+    if (gradientEnd[at] == releaseEnd[at]) // a weight gradient comes behind its input gradient
+      return runs(NodeKind::Backward, gradientEnd[at], 2);
+    runs(NodeKind::BackwardInput, gradientEnd[at], 1);
+    runs(NodeKind::BackwardWeight, releaseEnd[at], 1);
+  }
+
   std::size_t cell(int stage, int microbatch) const {
     return static_cast<std::size_t>(stage) * microbatches + microbatch;
   }
@@ -151,7 +171,6 @@ private:
     if (task.kind == TaskKind::Backward || task.kind == TaskKind::BackwardWeight)
       releaseEnd[at] = clock;
     busy += costOf(task.kind);
-    started.push_back({task, start});
     return true;
   }
 
@@ -207,59 +226,35 @@ private:
     return widened;
   }
 
-  struct Started {
-    Task task;
-    int time;
-  };
-
   const Schedule &order;
   const int microbatches;
   const int stages;
   std::vector<Rings> rings;
   std::vector<int> forwardEnd, gradientEnd, releaseEnd, forwardSent, gradientSent; // by cell
-  std::vector<Started> started;
   int makespan = 0;
   int peakLive = 0;
-  long busy = 0;
+  std::int64_t busy = 0;
 };
 
-NodeKind nodeKindOf(TaskKind kind) {
-  switch (kind) {
-  case TaskKind::Forward:
-    return NodeKind::Forward;
-  case TaskKind::BackwardInput:
-    return NodeKind::BackwardInput;
-  case TaskKind::BackwardWeight:
-    return NodeKind::BackwardWeight;
-  default:
-    return NodeKind::Backward;
-  }
-}
-
 PipelineClock Simulation::list() const {
-  // Sorted by (time, transfers before tasks): a transfer is dispatched before the task that would
-  // keep its rank busy, and no task starts at the time at which one that it needs starts, since
-  // tasks last.
+  // Sorted by (time, transfers before tasks, stage): a transfer is dispatched before the task that
+  // would keep its rank busy, and no task starts at the time at which one that it needs starts,
+  // since tasks last. What happens at one time is listed alike whenever it happens again.
   std::vector<std::uint32_t> begin(2 * static_cast<std::size_t>(makespan) + 3, 0);
   auto forEach = [&](auto &&visit) {
     for (int stage = 0; stage < stages; ++stage)
-      for (int microbatch = 0; microbatch < microbatches; ++microbatch) {
-        if (const int time = forwardSent[cell(stage, microbatch)]; time != kUnknown)
-          visit(2 * time, PipelineNode{NodeKind::SendForward, stage, microbatch});
-        if (const int time = gradientSent[cell(stage, microbatch)]; time != kUnknown)
-          visit(2 * time, PipelineNode{NodeKind::SendBackward, stage, microbatch});
-      }
-    for (const auto &[task, time] : started)
-      visit(2 * time + 1, PipelineNode{nodeKindOf(task.kind), task.stage, task.microbatch});
+      for (int microbatch = 0; microbatch < microbatches; ++microbatch)
+        visitNodes(stage, microbatch, visit);
   };
   std::size_t count = 0;
-  forEach([&](int key, const PipelineNode &) { ++begin[key + 1], ++count; });
+  forEach([&](const PipelineNode &node) { ++begin[node.time + 1], ++count; });
   for (std::size_t key = 1; key < begin.size(); ++key)
     begin[key] += begin[key - 1];
   PipelineClock clock;
   clock.nodes.resize(count);
-  forEach([&](int key, const PipelineNode &node) { clock.nodes[begin[key]++] = node; });
+  forEach([&](const PipelineNode &node) { clock.nodes[begin[node.time]++] = node; });
   clock.makespan = makespan;
+  clock.busy = busy;
   clock.peakLive = peakLive;
   const double capacity = static_cast<double>(makespan) * static_cast<double>(order.rows.size());
   clock.bubble = capacity > 0 ? 1.0 - static_cast<double>(busy) / capacity : 0.0;
@@ -273,6 +268,19 @@ std::optional<PipelineClock> layClock(const Schedule &order, int microbatches) {
   if (!simulation.run())
     return std::nullopt;
   return simulation.list();
+}
+
+bool accumulates(const PipelineNode &node) {
+  return node.kind == NodeKind::Backward || node.kind == NodeKind::BackwardWeight;
+}
+
+std::vector<int> clearingMicrobatches(const PipelineClock &clock, std::size_t stages) {
+  std::vector<int> clearing(stages, -1);
+  for (const PipelineNode &node : clock.nodes)
+    if (int &first = clearing[static_cast<std::size_t>(node.stage)];
+        first < 0 && accumulates(node))
+      first = node.microbatch;
+  return clearing;
 }
 
 } // namespace vime

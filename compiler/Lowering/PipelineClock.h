@@ -26,6 +26,7 @@ enum class NodeKind : std::uint8_t {
   SendForward,
   SendBackward
 };
+constexpr int kNodeKinds = 6;
 
 /// A task, or the transfer of what `stage` produced for `microbatch` to the next (SendForward) or
 /// previous stage.
@@ -33,14 +34,23 @@ struct PipelineNode {
   NodeKind kind;
   std::int32_t stage;
   std::int32_t microbatch;
+  std::int32_t time; // half units: transfers at even times, tasks at odd ones
 };
 
 struct PipelineClock {
   std::vector<PipelineNode> nodes; // in clock order
   int makespan = 0;                // unit times
+  std::int64_t busy = 0;           // unit times of all ranks
   int peakLive = 0;  // most microbatches of one rank between forward and release, all its stages
   double bubble = 0; // idle fraction of ranks * makespan
 };
+
+/// Whether it adds to the gradients of its stage.
+bool accumulates(const PipelineNode &node);
+
+/// Of each stage the microbatch whose weight gradient clears those of the last step: its tasks run
+/// also if it is empty. -1 in a pass without gradients.
+std::vector<int> clearingMicrobatches(const PipelineClock &clock, std::size_t stages);
 
 /// Nothing if the order can never finish: a task waits for one that stands behind it.
 std::optional<PipelineClock> layClock(const Schedule &order, int microbatches);

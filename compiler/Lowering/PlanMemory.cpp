@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <span>
 
 #include "compiler/Lowering/DeriveWaits.h"
 #include "compiler/Lowering/RankBuffers.h"
 #include "runtime/Base/SideBySide.h"
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Loops.h"
 #include "runtime/Plan/Mesh.h"
 
 namespace vime {
@@ -14,6 +17,17 @@ namespace vime {
 using namespace plan;
 
 namespace {
+
+// Trips of which the first ones show what all others do: rings have their slots, waits their reach.
+constexpr std::uint32_t kShownTrips = 512;
+
+// Of each loop of the table.
+std::vector<std::uint32_t> atMost(const Program &program, std::uint32_t most) {
+  std::vector<std::uint32_t> trips;
+  for (const Loop &loop : program.loops)
+    trips.push_back(std::min(loop.trips, most));
+  return trips;
+}
 
 // Sizes the rings of one rank and places its buffers.
 class RankLayout {
@@ -38,9 +52,7 @@ private:
         ringOf[buffer] = static_cast<std::uint32_t>(rings.size());
         rings.push_back(buffer);
       }
-    std::vector<std::uint32_t> slots(rings.size(), 1);
-    for (const Piece &piece : piecesBetweenCases())
-      countSlots(piece, ringOf, slots);
+    const auto slots = settledSlots(ringOf, rings.size());
     for (std::size_t ring = 0; ring < rings.size(); ++ring) {
       Buffer &buffer = layout.buffers[rings[ring]];
       const bool travels =
@@ -49,44 +61,60 @@ private:
     }
   }
 
-  struct Piece {
-    std::uint32_t begin, end;
-  };
-
-  // All lanes are drained at the edges of cases, and microbatches count from 0 again behind them.
-  std::vector<Piece> piecesBetweenCases() const {
-    std::vector<Piece> pieces;
-    std::uint32_t begin = 0;
-    for (const Case &one : program.cases) {
-      pieces.push_back({begin, one.begin});
-      pieces.push_back({one.begin, one.end});
-      begin = one.end;
-    }
-    pieces.push_back({begin, static_cast<std::uint32_t>(program.actions.size())});
-    return pieces;
+  // Slots that are as many after twice the trips are as many after all of them.
+  std::vector<std::uint32_t> settledSlots(const std::vector<std::uint32_t> &ringOf,
+                                          std::size_t rings) const {
+    const std::vector<Stretch> stretches = stretchesOf(program);
+    const bool isShort =
+        std::all_of(stretches.begin(), stretches.end(),
+                    [](const Stretch &stretch) { return stretch.trips <= kShownTrips; });
+    const auto few = slotsAfter(kShownTrips, ringOf, rings);
+    if (isShort)
+      return few;
+    const auto more = slotsAfter(2 * kShownTrips, ringOf, rings);
+    return few == more ? few : slotsAfter(microbatches, ringOf, rings);
   }
 
-  // Raises the slots of each ring to what the actions of the piece need.
-  void countSlots(const Piece &piece, const std::vector<std::uint32_t> &ringOf,
+  std::vector<std::uint32_t> slotsAfter(std::uint32_t trips,
+                                        const std::vector<std::uint32_t> &ringOf,
+                                        std::size_t rings) const {
+    std::vector<std::uint32_t> slots(rings, 1);
+    const std::vector<Stretch> stretches = stretchesOf(program, atMost(program, trips));
+    // All lanes are drained at the edges of cases, and microbatches count from 0 again behind them.
+    for (auto begin = stretches.begin(); begin != stretches.end();) {
+      const auto end = std::find_if(begin, stretches.end(), [&](const Stretch &stretch) {
+        return stretch.within != begin->within;
+      });
+      countSlots({begin, end}, ringOf, slots);
+      begin = end;
+    }
+    return slots;
+  }
+
+  // Raises the slots of each ring to what the actions of the stretches need.
+  void countSlots(std::span<const Stretch> stretches, const std::vector<std::uint32_t> &ringOf,
                   std::vector<std::uint32_t> &slots) const {
     std::vector<std::uint32_t> lastUse(slots.size() * microbatches, 0);
     auto forEachUse = [&](auto &&visit) {
-      for (std::uint32_t index = piece.begin; index < piece.end; ++index) {
-        const Action &action = program.actions[index];
-        for (std::uint32_t place = 0; place < action.operandCount; ++place) {
-          const std::uint32_t buffer = program.operands[action.operands + place];
-          if (buffer != kNoBuffer && ringOf[buffer] != kNoBuffer)
-            visit(ringOf[buffer], action.microbatch, index);
-        }
-      }
+      std::uint32_t moment = 0;
+      for (const Stretch &stretch : stretches)
+        for (std::uint32_t iteration = 0; iteration < stretch.trips; ++iteration)
+          for (std::uint32_t index = stretch.begin; index < stretch.end; ++index, ++moment) {
+            const Action &action = program.actions[index];
+            for (std::uint32_t place = 0; place < action.operandCount; ++place) {
+              const std::uint32_t buffer = program.operands[action.operands + place];
+              if (buffer != kNoBuffer && ringOf[buffer] != kNoBuffer)
+                visit(ringOf[buffer], stretch.microbatchOf(action, iteration), moment);
+            }
+          }
     };
-    forEachUse([&](std::uint32_t ring, std::uint32_t microbatch, std::uint32_t index) {
-      lastUse[ring * microbatches + microbatch] = index;
+    forEachUse([&](std::uint32_t ring, std::uint32_t microbatch, std::uint32_t moment) {
+      lastUse[ring * microbatches + microbatch] = moment;
     });
     std::vector<std::uint32_t> released(slots.size(), 0);
-    forEachUse([&](std::uint32_t ring, std::uint32_t microbatch, std::uint32_t index) {
+    forEachUse([&](std::uint32_t ring, std::uint32_t microbatch, std::uint32_t moment) {
       std::uint32_t &first = released[ring];
-      while (first < microbatch && lastUse[ring * microbatches + first] < index)
+      while (first < microbatch && lastUse[ring * microbatches + first] < moment)
         ++first;
       if (microbatch >= first)
         slots[ring] = std::max(slots[ring], microbatch - first + 1);
@@ -145,6 +173,27 @@ std::vector<bool> rootLanes(const Plan &plan, std::uint32_t rank) {
   return roots;
 }
 
+// The trips of each kind of step, of long loops as many as show what all others do: until a ring
+// has come round twice.
+std::vector<std::vector<std::uint32_t>> tripsOfSteps(const Plan &plan, const Program &program,
+                                                     const Layout &layout,
+                                                     std::uint32_t microbatches) {
+  std::uint32_t shown = kShownTrips;
+  for (const Buffer &buffer : layout.buffers)
+    if (isMicrobatchRing(buffer.kind) && buffer.count < microbatches)
+      shown = std::max(shown, 2 * buffer.count + kShownTrips);
+  std::vector<std::vector<std::uint32_t>> kinds = {atMost(program, shown)};
+  for (const std::uint32_t count : valuesOf(plan, Decision::Microbatches)) {
+    std::vector<std::uint32_t> trips;
+    for (const Loop &loop : program.loops)
+      trips.push_back(
+          std::min(tripsOf(loop, plan.data.microbatches, count).value_or(loop.trips), shown));
+    if (std::find(kinds.begin(), kinds.end(), trips) == kinds.end())
+      kinds.push_back(trips);
+  }
+  return kinds;
+}
+
 } // namespace
 
 bool planMemory(Plan &plan, const MicrobatchCaps &caps, std::uint32_t microbatches) {
@@ -157,7 +206,8 @@ bool planMemory(Plan &plan, const MicrobatchCaps &caps, std::uint32_t microbatch
     Layout &layout = plan.layouts[index];
     layout = makeRankBuffers(plan, static_cast<std::uint32_t>(index), rank, caps, microbatches);
     RankLayout(program, layout, microbatches).make();
-    if (!deriveWaits(program, layout, rootLanes(plan, rank)))
+    if (!deriveWaits(program, layout, rootLanes(plan, rank),
+                     tripsOfSteps(plan, program, layout, microbatches)))
       fits = false;
   });
   if (!fits)

@@ -32,7 +32,7 @@ Peer ProgramWriter::peerOf(std::uint32_t from, std::uint32_t to, Flow flow) cons
 }
 
 void ProgramWriter::transfer(End from, End to, Flow flow, Message message, BufferKind content,
-                             std::uint32_t microbatch) {
+                             MovingMicrobatch microbatch) {
   const std::uint32_t source = from.rank, destination = to.rank;
   auto endOf = [&](std::uint32_t rank, std::uint32_t peer, LaneKind kind) -> std::uint8_t {
     for (const KnownLane &lane : known[rank])
@@ -53,7 +53,7 @@ void ProgramWriter::transfer(End from, End to, Flow flow, Message message, Buffe
   };
   const std::uint8_t sendLane = endOf(source, destination, LaneKind::Send);
   const std::uint8_t receiveLane = endOf(destination, source, LaneKind::Receive);
-  const std::int32_t time = std::max(latest[source], latest[destination]) + 1;
+  const std::int32_t time = after(std::max(latest[source], latest[destination]));
   const auto immediate = static_cast<std::uint16_t>(content);
   append(source, Opcode::Send, sendLane, from.chunk, microbatch, immediate, time);
   append(destination, Opcode::Receive, receiveLane, to.chunk, microbatch, immediate, time);
@@ -63,11 +63,11 @@ void ProgramWriter::collective(Opcode opcode, std::uint32_t group, std::uint32_t
                                Waiting waiting, std::uint32_t stage) {
   const Group &of = plan.groups[group];
   const std::vector<std::uint32_t> members = membersOf(group, member);
-  std::int32_t time = -1;
+  std::int32_t time = std::numeric_limits<std::int32_t>::min(); // negative behind a loop
   for (const std::uint32_t rank : members)
-    time = std::max(time, latest[rank] + 1);
+    time = std::max(time, after(latest[rank]));
   for (const std::uint32_t rank : members) {
-    Action &action = append(rank, opcode, groupLaneOf(rank, group), stage, 0, 0, time);
+    Action &action = append(rank, opcode, groupLaneOf(rank, group), stage, {}, 0, time);
     const bool isRoot = memberIndex(plan.mesh, rank, of.axes) == of.root;
     if (waiting == Waiting::Everybody || (waiting == Waiting::AllButRoot && !isRoot))
       action.flags |= kHostBlocking;
@@ -99,7 +99,8 @@ std::uint8_t ProgramWriter::groupLaneOf(std::uint32_t rank, std::uint32_t group)
 }
 
 void ProgramWriter::local(std::uint32_t rank, Opcode opcode, std::uint32_t stage,
-                          std::uint32_t microbatch, std::uint16_t immediate, std::uint8_t flags) {
+                          MovingMicrobatch microbatch, std::uint16_t immediate,
+                          std::uint8_t flags) {
   const LaneKind kind = findSignature(code(opcode))->lane;
   const auto on = std::find_if(known[rank].begin(), known[rank].end(),
                                [kind](const KnownLane &one) { return one.kind == kind; });
@@ -110,7 +111,7 @@ void ProgramWriter::local(std::uint32_t rank, Opcode opcode, std::uint32_t stage
     lane = laneOf(rank, {.kind = kind});
     known[rank].push_back({kind, Flow::Forward, 0, lane});
   }
-  append(rank, opcode, lane, stage, microbatch, immediate, latest[rank] + 1).flags |= flags;
+  append(rank, opcode, lane, stage, microbatch, immediate, after(latest[rank])).flags |= flags;
 }
 
 std::uint8_t ProgramWriter::laneOf(std::uint32_t rank, const Lane &lane) {
@@ -121,14 +122,15 @@ std::uint8_t ProgramWriter::laneOf(std::uint32_t rank, const Lane &lane) {
 }
 
 Action &ProgramWriter::append(std::uint32_t rank, Opcode opcode, std::uint8_t lane,
-                              std::uint32_t stage, std::uint32_t microbatch,
+                              std::uint32_t stage, MovingMicrobatch microbatch,
                               std::uint16_t immediate, std::int32_t time) {
   latest[rank] = time;
   return plan.programs[rank].actions.emplace_back(Action{.opcode = code(opcode),
                                                          .lane = lane,
                                                          .time = time,
                                                          .stage = static_cast<std::uint16_t>(stage),
-                                                         .microbatch = microbatch,
+                                                         .step = microbatch.step,
+                                                         .microbatch = microbatch.index,
                                                          .immediate = immediate});
 }
 
@@ -151,25 +153,61 @@ void ProgramWriter::endCase() {
 }
 
 void ProgramWriter::beginLoop(std::uint32_t id, std::uint32_t trips, std::uint8_t until) {
-  const std::int64_t start = segmentStart + *std::max_element(latest.begin(), latest.end()) + 1;
+  const std::int64_t start = segmentStart + latestOfAll() + 1;
   for (Program &program : plan.programs) {
     const auto here = static_cast<std::uint32_t>(program.actions.size());
     program.loops.push_back(
         {.id = id, .begin = here, .end = here, .trips = trips, .start = start, .until = until});
   }
   segmentStart = start;
+  origin = 0;
+  outermost = plan.programs.front().loops.size() - 1;
   std::fill(latest.begin(), latest.end(), -1);
 }
 
 void ProgramWriter::endLoop() {
-  const std::int64_t period = *std::max_element(latest.begin(), latest.end()) + 1;
+  const std::int64_t period = origin + latestOfAll() + 1;
   for (Program &program : plan.programs) {
-    Loop &loop = program.loops.back();
+    Loop &loop = program.loops[outermost];
     loop.end = static_cast<std::uint32_t>(program.actions.size());
     loop.period = period;
     segmentStart = loop.start + loop.trips * period;
   }
+  origin = 0;
   std::fill(latest.begin(), latest.end(), -1);
+}
+
+void ProgramWriter::beginPass() { passStart = latestOfAll() + 1; }
+
+void ProgramWriter::beginTrips(const Trips &trips) {
+  origin += passStart + trips.start;
+  for (Program &program : plan.programs) {
+    const auto here = static_cast<std::uint32_t>(program.actions.size());
+    program.loops.push_back({.id = trips.loop,
+                             .begin = here,
+                             .end = here,
+                             .trips = trips.trips,
+                             .start = origin,
+                             .period = trips.period,
+                             .perTrip = trips.perTrip});
+  }
+  passStart = -trips.start;
+  std::fill(latest.begin(), latest.end(), -1);
+}
+
+void ProgramWriter::endTrips(const Trips &trips) {
+  for (Program &program : plan.programs) {
+    Loop &loop = program.loops.back();
+    loop.end = static_cast<std::uint32_t>(program.actions.size());
+    assert(loop.begin < loop.end);
+  }
+  origin += trips.trips * trips.period;
+  passStart -= trips.shown * trips.period;
+  // What the last trip did lies in front of the end of the loop.
+  for (std::int32_t &time : latest) {
+    assert(time < trips.period);
+    time -= static_cast<std::int32_t>(trips.period);
+  }
 }
 
 void ProgramWriter::shareEqualPrograms() {

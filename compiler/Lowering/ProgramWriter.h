@@ -10,7 +10,9 @@
 // other.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "runtime/Plan/Plan.h"
@@ -19,6 +21,13 @@ namespace vime {
 
 /// Members whose dispatcher waits for a call.
 enum class Waiting : std::uint8_t { Nobody, AllButRoot, Everybody };
+
+/// Of an action: its microbatch, and by how much it advances with the loop around it or in front of
+/// it.
+struct MovingMicrobatch {
+  std::uint32_t index = 0;
+  std::uint8_t step = 0;
+};
 
 class ProgramWriter {
 public:
@@ -35,18 +44,36 @@ public:
   /// `stage` says whose and `immediate` which: `content` tells the messages of a data or metrics
   /// channel apart.
   void transfer(End source, End destination, plan::Flow flow, plan::Message message,
-                plan::BufferKind content, std::uint32_t microbatch = 0);
+                plan::BufferKind content, MovingMicrobatch microbatch = {});
   /// The group's operation on `member` and all who are in the group with it.
   void collective(plan::Opcode opcode, std::uint32_t group, std::uint32_t member,
                   Waiting waiting = Waiting::Nobody, std::uint32_t stage = 0);
   /// An action on the rank's lane of the kind that the opcode asks for.
   void local(std::uint32_t rank, plan::Opcode opcode, std::uint32_t stage = 0,
-             std::uint32_t microbatch = 0, std::uint16_t immediate = 0, std::uint8_t flags = 0);
+             MovingMicrobatch microbatch = {}, std::uint16_t immediate = 0,
+             std::uint8_t flags = 0);
   /// The latest action of the rank runs only where this entry of the condition table holds.
   void guard(std::uint32_t rank, std::uint8_t condition);
 
   void beginLoop(std::uint32_t id, std::uint32_t trips, std::uint8_t until = 0);
   void endLoop();
+
+  /// A pass counts its own time, from here on; `notBefore` says the earliest of the next actions.
+  void beginPass();
+  void notBefore(std::int64_t time) { earliest = passStart + time; }
+  void endPass() { earliest = kAnyTime; }
+  /// Of a pass: what is appended until `endTrips`, to every rank something, is the first trip. Its
+  /// times begin at `start` and end before `start + period`. The pass goes on as behind `shown`
+  /// trips.
+  struct Trips {
+    std::uint32_t loop;    // its global id
+    std::uint32_t trips;   // of a whole step
+    std::uint32_t perTrip; // plan::Loop::perTrip
+    std::uint32_t shown;
+    std::int64_t start, period;
+  };
+  void beginTrips(const Trips &loop);
+  void endTrips(const Trips &loop);
   /// What is appended until `endCase`, to every rank something, runs only where the condition
   /// holds.
   void beginCase(std::uint8_t condition);
@@ -60,14 +87,24 @@ private:
   std::uint8_t groupLaneOf(std::uint32_t rank, std::uint32_t group);
   std::vector<std::uint32_t> membersOf(std::uint32_t group, std::uint32_t member) const;
   plan::Action &append(std::uint32_t rank, plan::Opcode opcode, std::uint8_t lane,
-                       std::uint32_t stage, std::uint32_t microbatch, std::uint16_t immediate,
+                       std::uint32_t stage, MovingMicrobatch microbatch, std::uint16_t immediate,
                        std::int32_t time);
   plan::Peer peerOf(std::uint32_t from, std::uint32_t to, plan::Flow flow) const;
 
   plan::Plan &plan;
   const std::uint32_t ranks;
+  static constexpr std::int64_t kAnyTime = std::numeric_limits<std::int32_t>::min();
+  std::int32_t after(std::int32_t before) const {
+    return static_cast<std::int32_t>(std::max<std::int64_t>(before + 1, earliest));
+  }
+  std::int32_t latestOfAll() const { return *std::max_element(latest.begin(), latest.end()); }
+
   std::vector<std::int32_t> latest; // by rank: time of its last action in this segment; -1: none
-  std::int64_t segmentStart = 0;
+  std::int64_t segmentStart = 0;    // of those outside of loops, from the start of the program
+  std::int64_t origin = 0;          // of present times, in the iteration of the loop over steps
+  std::size_t outermost = 0;        // index of the open loop over steps, in each program
+  std::int64_t passStart = 0;       // of the pass, in present times
+  std::int64_t earliest = kAnyTime;
   struct KnownLane {
     plan::LaneKind kind;
     plan::Flow flow;

@@ -23,28 +23,31 @@ public:
 
   void run() {
     const Case *before = nullptr;
-    for (const Stretch &stretch : stretchesOf(*rank.program, trips())) {
+    for (const Stretch &stretch :
+         stretchesOf(*rank.program, tripsOf(plan, *rank.program, choice))) {
       if (stretch.within != before)
         drain();
       before = stretch.within;
       const std::uint32_t segment = segmentOf(stretch.steps);
       if (stretch.within && !runs(plan, *stretch.within, choice))
         continue;
-      rank.pieces.push_back({stretch.start, stretch.period, stretch.first, segment});
+      rank.pieces.push_back(
+          {stretch.start, stretch.period, stretch.first, hidden(stretch), segment});
       for (std::uint32_t iteration = 0; iteration < stretch.trips; ++iteration)
         append(stretch, iteration);
     }
   }
 
 private:
-  /// Of each loop; of one that does not run in this choice those of a whole step.
-  std::vector<std::uint32_t> trips() const {
-    std::vector<std::uint32_t> trips;
-    for (const Loop &loop : rank.program->loops)
-      trips.push_back(
-          tripsOf(loop, plan.data.microbatches, choice.of(Decision::Microbatches))
-              .value_or(loop.trips));
-    return trips;
+  /// Behind a loop, up to the next one: what that one leaves out.
+  std::int64_t hidden(const Stretch &stretch) {
+    if (stretch.loop == stretch.steps)
+      return behindLoop;
+    behindLoop = 0;
+    for (const ShortenedLoop &shortened : choice.shortened)
+      if (stretch.loop->id == shortened.loop)
+        behindLoop = shortened.hidden;
+    return 0;
   }
 
   /// An edge of a case. Where its body begins with it, nothing is said: the first time round, what
@@ -59,6 +62,7 @@ private:
   std::uint32_t segmentOf(const Loop *steps) {
     if (rank.segments.empty() || steps != open) {
       open = steps;
+      behindLoop = 0;
       rank.segments.push_back({size(), size()});
       if (steps) {
         Segment &body = rank.segments.back();
@@ -72,9 +76,9 @@ private:
   }
 
   void append(const Stretch &stretch, std::uint32_t iteration) {
-    const auto piece = static_cast<std::uint16_t>(rank.pieces.size() - 1);
+    const auto piece = static_cast<std::uint32_t>(rank.pieces.size() - 1) % kMaxPieces;
     for (std::uint32_t action = stretch.begin; action < stretch.end; ++action)
-      entries.push_back({action, static_cast<std::uint16_t>(iteration), piece});
+      entries.push_back({action, iteration % kMaxTrips, piece});
     rank.segments.back().end = size();
   }
 
@@ -85,6 +89,7 @@ private:
   RankView &rank;
   std::vector<Entry> &entries;
   const Loop *open = nullptr;
+  std::int64_t behindLoop = 0; // hidden by the latest loop over microbatches
 };
 
 bool sameLoops(const RankView &one, const RankView &other) {
@@ -106,9 +111,10 @@ struct End {
 } // namespace
 
 ActionTable::ActionTable(const Plan &plan, const Choice &choice)
-    : source(plan), chosen(choice), stepMicrobatches(valuesOf(plan, Decision::Microbatches).empty()
-                                                         ? plan.data.microbatches
-                                                         : choice.of(Decision::Microbatches)) {
+    : source(plan), chosen(choice), stepMicrobatches((valuesOf(plan, Decision::Microbatches).empty()
+                                                          ? plan.data.microbatches
+                                                          : choice.of(Decision::Microbatches)) -
+                                                     choice.hidden) {
   const std::uint32_t ranks = representatives(plan.mesh);
   rankViews.reserve(ranks);
   std::size_t actions = 0;
@@ -153,8 +159,10 @@ void ActionTable::addRank(std::uint32_t rank) {
 }
 
 void ActionTable::addSlots(RankView &rank) const {
+  const std::uint32_t most =
+      std::max(source.data.microbatches - chosen.hidden, evaluationMicrobatches());
   for (const Buffer &buffer : rank.layout->buffers) {
-    const std::uint32_t used = std::min(buffer.count, mostMicrobatchesOf(source));
+    const std::uint32_t used = std::min(buffer.count, most);
     rank.slots.push_back({rank.slotCount, used});
     rank.slotCount += used;
   }

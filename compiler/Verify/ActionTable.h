@@ -7,7 +7,8 @@
 // An entry is one action of one rank, in dispatch order; the entries of all ranks stand behind each
 // other. A loop over steps stays a loop: its body stands here once and is a segment with its trips.
 // A loop over microbatches, in that body or outside, runs at most once per microbatch, so it is
-// unrolled here and no judge needs to know that it was one. Of cases only those stand here that the
+// unrolled here and no judge needs to know that it was one; of a long one so many trips stand here
+// as show what all do (LongLoops.h). Of cases only those stand here that the
 // choice takes; no judge needs to know that there were others.
 //
 // Of several replicas the leading one and the next stand for all (execution-model.md, Replicas):
@@ -30,16 +31,18 @@ namespace vime::verify {
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
 struct Entry {
-  std::uint32_t action;    // index in the rank's program
-  std::uint16_t iteration; // of an unrolled loop
-  std::uint16_t piece;     // index in RankView::pieces
+  std::uint32_t action;         // index in the rank's program
+  std::uint32_t iteration : 20; // of an unrolled loop
+  std::uint32_t piece : 12;     // index in RankView::pieces
 };
+constexpr std::uint32_t kMaxTrips = 1u << 20, kMaxPieces = 1u << 12;
 
 /// Entries with one clock: time = start + iteration * period + base, in the first step.
 struct Piece {
   std::int64_t start = 0;
   std::int64_t period = 0;
   std::uint32_t first = 0;   // trips of the loop in front, by which microbatches advance
+  std::int64_t hidden = 0;   // time of the trips of that loop that do not stand here (LongLoops.h)
   std::uint32_t segment = 0; // index in RankView::segments
 };
 
@@ -112,7 +115,10 @@ public:
   std::uint32_t microbatches() const { return stepMicrobatches; }
   /// Those that an action can be of.
   std::uint32_t microbatchesOf(plan::Opcode opcode) const {
-    return plan::isEvaluation(opcode) ? source.evaluation.microbatches : stepMicrobatches;
+    return plan::isEvaluation(opcode) ? evaluationMicrobatches() : stepMicrobatches;
+  }
+  std::uint32_t evaluationMicrobatches() const {
+    return source.evaluation.microbatches - chosen.hiddenEvaluated;
   }
   std::span<const RankView> ranks() const { return rankViews; }
   std::span<const LaneView> lanes() const { return laneViews; }

@@ -54,15 +54,25 @@ void contradict(const ActionTable &table, Verdict &verdict, int number, std::str
 /// side by side.
 using Times = std::vector<std::int64_t>;
 
-/// Ascending bases within a segment. `next`: where each lane goes on in `times`.
+/// Time that the trips left out in front of an entry take.
+std::int64_t hiddenBefore(const ActionTable &table, const RankView &rank, std::uint32_t entry) {
+  return rank.pieces[table[entry].piece].hidden;
+}
+
+/// Ascending bases within a segment. What is left out of a loop stands in front of what comes
+/// behind it, up to the next loop, whose start is known. `next`: where each lane goes on in
+/// `times`.
 void judgeSegment(const ActionTable &table, const RankView &rank, const Segment &segment,
                   std::span<std::uint32_t> next, Times &times, Verdict &verdict) {
   if (segment.first == segment.end)
     return;
   const std::int64_t first = table.time(rank, segment.first);
-  std::int64_t before = first - 1;
+  std::int64_t before = first - 1, hidden = 0;
   for (std::uint32_t entry = segment.first; entry < segment.end; ++entry) {
     const std::int64_t time = table.time(rank, entry);
+    const std::int64_t now = hiddenBefore(table, rank, entry);
+    before += std::max<std::int64_t>(hidden - now, 0);
+    hidden = now;
     if (time <= before)
       contradict(table, verdict, 2,
                  fmt::format("rank {} dispatches an action at time {} after one at time {}",
@@ -70,7 +80,7 @@ void judgeSegment(const ActionTable &table, const RankView &rank, const Segment 
                  rank, entry - 1, rank, entry);
     times[next[table.action(rank, entry).lane]++] = before = time;
   }
-  const std::int64_t span = before - first;
+  const std::int64_t span = before - first + hidden;
   if (segment.trips > 1 && span >= segment.period)
     contradict(table, verdict, 3,
                fmt::format("the body of loop {} spans {} ticks on rank {}, its period is {}",
@@ -94,6 +104,7 @@ void judgeOrder(const ActionTable &table, const RankView &rank, Verdict &verdict
       continue;
     if (before) {
       const std::int64_t last = table.time(rank, before->end - 1) +
+                                hiddenBefore(table, rank, before->end - 1) +
                                 static_cast<std::int64_t>(before->trips - 1) * before->period;
       const std::int64_t next = table.time(rank, segment.first);
       if (next <= last)

@@ -4,7 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "compiler/Verify/LongLoops.h"
 #include "runtime/Plan/Decisions.h"
+#include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Loops.h"
+#include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
 
 namespace vime::verify {
@@ -36,7 +40,63 @@ bool runs(const Plan &plan, const Case &one, const Choice &choice) {
   return holds(condition, choice.of(condition.decision));
 }
 
-std::vector<Choice> choicesOf(const Plan &plan) {
+namespace {
+
+bool isOfEvaluation(const Program &program, const Case &one) {
+  return std::any_of(
+      program.actions.begin() + one.begin, program.actions.begin() + one.end,
+      [](const Action &action) { return isEvaluation(static_cast<Opcode>(action.opcode)); });
+}
+
+/// A case and its long loop.
+struct LongCase {
+  const Case *one;
+  bool evaluates;
+  LongLoop loop;
+};
+
+std::vector<LongCase> longCasesOf(const Plan &plan) {
+  const Program &program = *programOf(plan, 0);
+  std::vector<LongCase> found;
+  for (std::size_t index = 0; index < program.cases.size(); ++index) {
+    const bool evaluates = isOfEvaluation(program, program.cases[index]);
+    if (const auto loop = longLoopOf(
+            plan, index, evaluates ? plan.evaluation.microbatches : plan.data.microbatches))
+      found.push_back({&program.cases[index], evaluates, *loop});
+  }
+  return found;
+}
+
+/// Leaves out trips of the long loops that run in this choice.
+void shorten(const Plan &plan, const std::vector<LongCase> &cases, Choice &choice) {
+  for (const auto &[one, evaluates, loop] : cases) {
+    const auto trips =
+        tripsOf(*loop.found, plan.data.microbatches, choice.of(Decision::Microbatches));
+    if (!runs(plan, *one, choice) || !trips || *trips <= loop.enough)
+      continue;
+    const std::uint32_t left = *trips - loop.enough;
+    (evaluates ? choice.hiddenEvaluated : choice.hidden) += left * loop.advance;
+    choice.shortened.push_back({loop.found->id, loop.enough, left * loop.found->period});
+  }
+}
+
+/// Whether they leave the same actions.
+bool alike(const Plan &plan, const Choice &one, const Choice &other) {
+  const auto shown = [&](const Choice &choice) {
+    auto values = choice.values;
+    values[static_cast<std::size_t>(Decision::Microbatches)] -= choice.hidden;
+    return values;
+  };
+  const std::vector<Case> &cases = programOf(plan, 0)->cases;
+  return !one.shortened.empty() && one.shortened.size() == other.shortened.size() &&
+         shown(one) == shown(other) &&
+         std::all_of(cases.begin(), cases.end(), [&](const Case &each) {
+           return runs(plan, each, one) == runs(plan, each, other);
+         });
+}
+
+/// All of them, each number of microbatches by itself.
+std::vector<Choice> plainChoicesOf(const Plan &plan) {
   std::vector<Choice> choices(1);
   for (const auto &[decision, values] : plan.decisions) {
     const auto end = isChosen(plan, decision) ? values.rend() : values.rbegin() + 1;
@@ -49,6 +109,50 @@ std::vector<Choice> choicesOf(const Plan &plan) {
     choices = std::move(longer);
   }
   return choices;
+}
+
+} // namespace
+
+Choice wholeStepOf(const Plan &plan) { return plainChoicesOf(plan).front(); }
+
+std::vector<Choice> choicesOf(const Plan &plan) {
+  const std::vector<LongCase> cases = longCasesOf(plan);
+  std::vector<Choice> different;
+  for (Choice &choice : plainChoicesOf(plan)) {
+    shorten(plan, cases, choice);
+    if (std::none_of(different.begin(), different.end(),
+                     [&](const Choice &other) { return alike(plan, other, choice); }))
+      different.push_back(std::move(choice));
+  }
+  return different;
+}
+
+std::vector<std::uint32_t> tripsOf(const Plan &plan, const Program &program, const Choice &choice) {
+  std::vector<std::uint32_t> trips;
+  for (const Loop &loop : program.loops) {
+    const auto own = plan::tripsOf(loop, plan.data.microbatches, choice.of(Decision::Microbatches));
+    trips.push_back(own.value_or(loop.trips));
+    for (const ShortenedLoop &shortened : choice.shortened)
+      if (shortened.loop == loop.id)
+        trips.back() = shortened.trips;
+  }
+  return trips;
+}
+
+Unrolled unrolledBy(const Plan &plan, const Choice &choice) {
+  Unrolled result;
+  for (std::uint32_t rank = 0; rank < representatives(plan.mesh); ++rank) {
+    const Program &program = *programOf(plan, rank);
+    std::uint32_t pieces = 0;
+    for (const Stretch &stretch : stretchesOf(program, tripsOf(plan, program, choice)))
+      if (!stretch.within || runs(plan, *stretch.within, choice)) {
+        result.entries += std::uint64_t{stretch.end - stretch.begin} * stretch.trips;
+        result.trips = std::max(result.trips, stretch.trips);
+        ++pieces;
+      }
+    result.pieces = std::max(result.pieces, pieces);
+  }
+  return result;
 }
 
 std::string describe(const Plan &plan, const Choice &choice) {

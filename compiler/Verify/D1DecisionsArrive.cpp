@@ -1,7 +1,7 @@
 // D1: a decision is received before its first use, on every path: in the same step, in front of
-// every guard, case and end of a loop that asks for it, stands what brings it: the step header, by
-// the broadcast that all ranks take part in (the coordinator's own included, so that it has decided
-// by then), or the scalars, by `clip`.
+// every guard, case, loop and end of a loop that asks for it, stands what brings it: the step
+// header, by the broadcast that all ranks take part in (the coordinator's own included, so that it
+// has decided by then), or the scalars, by `clip`.
 //
 // What stands in a case or behind a guard brings nothing to those outside: it may be skipped.
 // A header that was changed (by an evaluation) is broadcast again before the next question.
@@ -29,7 +29,9 @@ public:
 
 private:
   void judge(const DecisionUse &use) {
-    const Decision decision = table.plan().conditions[use.condition - 1].decision;
+    const Decision decision = use.kind == DecisionUse::Kind::Trips
+                                  ? Decision::Microbatches
+                                  : table.plan().conditions[use.condition - 1].decision;
     bool arrived = false;
     std::uint32_t changed = kNone; // by the latest action that changes the header on this rank
     for (std::uint32_t action = use.from; action < use.action; ++action) {
@@ -81,7 +83,8 @@ private:
   }
 
   void fault(int number, const DecisionUse &use, std::uint32_t from, std::string what) {
-    constexpr std::string_view kWho[] = {"the guard of", "the case at", "the end of the loop at"};
+    constexpr std::string_view kWho[] = {"the guard of", "the case at", "the end of the loop at",
+                                         "the loop at"};
     const bool ends = use.kind == DecisionUse::Kind::Until;
     const ActionPlace place{rank.rank, ends ? use.action - 1 : use.action};
     Finding &finding =

@@ -1,10 +1,12 @@
 // D4: a case starts and ends quiet: as many messages of each channel are received in it as are sent
 // in it. Together with the lanes, which are drained at both edges, nothing is under way there.
+#include <algorithm>
+
 #include <fmt/format.h>
 
-#include "compiler/Verify/DecisionUses.h"
 #include "compiler/Verify/Rules.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Loops.h"
 
 namespace vime::verify {
 namespace {
@@ -12,15 +14,21 @@ namespace {
 using namespace plan;
 
 /// Messages of one end of a channel by case; the last entry counts those outside of all.
-std::vector<std::uint32_t> countsOf(const ActionTable &table, std::uint32_t laneIndex) {
+std::vector<std::uint64_t> countsOf(const ActionTable &table, std::uint32_t laneIndex) {
   const LaneView &lane = table.lanes()[laneIndex];
   const Program &program = *table.ranks()[lane.rank].program;
-  std::vector<std::uint32_t> counts(program.cases.size() + 1, 0);
-  for (std::uint32_t action = 0; action < program.actions.size(); ++action)
-    if (program.actions[action].lane == lane.lane) {
-      const Case *one = caseAround(program, action);
-      ++counts[one ? static_cast<std::size_t>(one - program.cases.data()) : program.cases.size()];
-    }
+  std::vector<std::uint64_t> counts(program.cases.size() + 1, 0);
+  for (const Stretch &stretch :
+       stretchesOf(program, tripsOf(table.plan(), program, table.choice()))) {
+    const std::size_t place = stretch.within
+                                  ? static_cast<std::size_t>(stretch.within - program.cases.data())
+                                  : program.cases.size();
+    const auto begin = program.actions.begin() + stretch.begin;
+    const auto messages =
+        std::count_if(begin, program.actions.begin() + stretch.end,
+                      [&](const Action &action) { return action.lane == lane.lane; });
+    counts[place] += static_cast<std::uint64_t>(messages) * stretch.trips;
+  }
   return counts;
 }
 

@@ -37,9 +37,13 @@ std::vector<DecisionUse> decisionUsesOf(const Program &program) {
       uses.push_back(
           {Guard, guard, action, bodyBegin(program, action), caseAround(program, action)});
   }
-  for (const Loop &loop : program.loops)
+  for (const Loop &loop : program.loops) {
     if (loop.until != 0)
       uses.push_back({Until, loop.until, loop.end, loop.begin, nullptr});
+    if (loop.perTrip != 0)
+      uses.push_back(
+          {Trips, 0, loop.begin, bodyBegin(program, loop.begin), caseAround(program, loop.begin)});
+  }
   return uses;
 }
 

@@ -61,7 +61,7 @@ std::optional<Kind> kindOf(std::uint16_t opcode) {
 
 /// Microbatches of the evaluation behind a step.
 std::uint32_t evaluatedIn(const ActionTable &table) {
-  return table.choice().of(Decision::Evaluate) != 0 ? table.plan().evaluation.microbatches : 0;
+  return table.choice().of(Decision::Evaluate) != 0 ? table.evaluationMicrobatches() : 0;
 }
 
 /// One step of a replica: for each stage and microbatch a bit for each kind of task that ran.

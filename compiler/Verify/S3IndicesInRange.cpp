@@ -20,8 +20,7 @@ namespace {
 using namespace plan;
 
 // No plan of ours comes near; beyond them tables would not fit.
-constexpr std::uint32_t kMaxMicrobatches = 65536, kMaxRanks = 1 << 20;
-constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 26;
+constexpr std::uint32_t kMaxMicrobatches = 1 << 22, kMaxRanks = 1 << 20;
 constexpr std::uint64_t kMaxSlots = std::uint64_t{1} << 24;
 constexpr std::size_t kMaxStages = 65535;
 constexpr std::size_t kMaxLoops = 1024;
@@ -33,7 +32,6 @@ public:
   bool hold() {
     if (!mesh() || !models() || !groups() || !decisions())
       return false;
-    std::uint64_t entries = 0;
     for (std::uint32_t rank = 0; rank < representatives(plan.mesh); ++rank) {
       const Program &program = plan.programs[plan.programOf[rank]];
       if (firstWith(plan.programOf, rank) &&
@@ -41,11 +39,7 @@ public:
         continue;
       if (sound && slots(rank))
         actions(rank, program);
-      entries += sound ? unrolled(program) : 0;
     }
-    if (sound && entries > kMaxEntries)
-      fail(2, fmt::format("the programs unroll to {} actions; at most {} can be judged", entries,
-                          kMaxEntries));
     return sound;
   }
 
@@ -264,13 +258,6 @@ private:
     return require(count <= kMaxSlots, 10, "the buffers of rank {} have {} slots, more than {}",
                    rank, count, kMaxSlots) &&
            sound;
-  }
-
-  std::uint64_t unrolled(const Program &program) const {
-    std::uint64_t entries = 0;
-    for (const Stretch &stretch : stretchesOf(program))
-      entries += std::uint64_t{stretch.end - stretch.begin} * stretch.trips;
-    return entries;
   }
 
   void actions(std::uint32_t rank, const Program &program) {

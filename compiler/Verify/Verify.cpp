@@ -94,6 +94,24 @@ void judge(const ActionTable &table, Verdict &verdict) {
     verdict.take(std::move(*one));
 }
 
+/// No plan of ours comes near.
+bool fitsTable(const plan::Plan &plan, const Choice &choice, Verdict &verdict) {
+  constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 26;
+  const Unrolled unrolled = unrolledBy(plan, choice);
+  if (unrolled.entries > kMaxEntries)
+    verdict.error(Rule::S3, 2,
+                  fmt::format("the programs unroll to {} actions; at most {} can be judged",
+                              unrolled.entries, kMaxEntries));
+  else if (unrolled.trips > kMaxTrips || unrolled.pieces > kMaxPieces)
+    verdict.error(Rule::S3, 2,
+                  fmt::format("a program unrolls to {} pieces with up to {} trips; at most {} and "
+                              "{} can be judged",
+                              unrolled.pieces, unrolled.trips, kMaxPieces, kMaxTrips));
+  else
+    return true;
+  return false;
+}
+
 /// Every choice by itself; behind the first that breaks a rule the others would only repeat it.
 void judgeAll(const plan::Plan &plan, Verdict &verdict) {
   const std::vector<Choice> choices = choicesOf(plan);
@@ -101,7 +119,7 @@ void judgeAll(const plan::Plan &plan, Verdict &verdict) {
     verdict.error(Rule::D3, 2,
                   fmt::format("the decisions can fall together in more than {} ways", kMaxChoices));
   for (const Choice &choice : choices) {
-    if (verdict.any())
+    if (verdict.any() || !fitsTable(plan, choice, verdict))
       return;
     const ActionTable table(plan, choice);
     judge(table, verdict);

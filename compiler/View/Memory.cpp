@@ -69,7 +69,7 @@ nlohmann::ordered_json jsonOf(const Plan &plan, std::uint32_t rank, const TierMe
 } // namespace
 
 std::string planMemory(const Plan &plan) {
-  const verify::ActionTable table(plan, verify::choicesOf(plan).front()); // a whole step, with all
+  const verify::ActionTable table(plan, verify::wholeStepOf(plan));
   std::string text;
   for (const auto &ranks : alikeRanks(table)) {
     const std::uint32_t rank = ranks.front()->rank;
@@ -89,7 +89,7 @@ std::string planMemory(const Plan &plan) {
 }
 
 std::string memoryJson(const Plan &plan) {
-  const verify::ActionTable table(plan, verify::choicesOf(plan).front()); // a whole step, with all
+  const verify::ActionTable table(plan, verify::wholeStepOf(plan));
   nlohmann::ordered_json lists = nlohmann::ordered_json::array();
   for (const auto &ranks : alikeRanks(table)) {
     nlohmann::ordered_json numbers = nlohmann::ordered_json::array(),

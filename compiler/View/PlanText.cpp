@@ -253,11 +253,13 @@ void TextWriter::actions(const Program &program, std::uint32_t rank) {
   std::vector<const Loop *> open;
   for (std::uint32_t index = 0; index < program.actions.size(); ++index) {
     for (; loop != program.loops.end() && index == loop->begin; ++loop) {
-      line("# loop {}, {} times", loop->id, loop->trips);
+      line("# loop {}, {} times{}", loop->id, loop->trips,
+           loop->perTrip == 0 ? "" : " in a whole step");
       open.push_back(&*loop);
     }
     if (one != program.cases.end() && index == one->begin)
-      line("# case: {}", describeCondition(plan, one->condition));
+      line("# case: {}",
+           one->condition == 0 ? "always" : describeCondition(plan, one->condition));
     action(program, rank, index);
     if (one != program.cases.end() && index + 1 == one->end)
       line("# end of case {}", one++ - program.cases.begin());

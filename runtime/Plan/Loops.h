@@ -51,7 +51,7 @@ struct Stretch {
   std::int64_t start = 0; // of their clock, in the first iteration of `steps`
   std::uint32_t trips = 1;
   std::int64_t period = 0;     // between two of the trips
-  std::uint32_t first = 0; // trips of the inner loop in front, by which microbatches advance
+  std::uint32_t first = 0;     // trips of the inner loop in front, by which microbatches advance
   const Loop *steps = nullptr; // the loop over steps around them
   const Loop *loop = nullptr;  // the innermost one around them
   const Case *within =

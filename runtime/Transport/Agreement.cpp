@@ -25,22 +25,44 @@ struct Transfer {
   std::uint64_t bytes = 0;        // where the message does not say
 };
 
-/// The transfers of one lane, in order.
-struct Stream {
-  std::uint64_t fixed, perToken, type;
-  std::vector<Transfer> transfers;
+/// The transfers of one lane, in order: a hash of so many at a time and of those before, so that it
+/// takes no more memory for a million of them.
+class Stream {
+public:
+  explicit Stream(const plan::Message &message)
+      : perToken(message.perToken), fields{message.fixed, perToken,
+                                           static_cast<std::uint64_t>(message.type)} {}
 
-  std::uint64_t hash() const {
-    const std::array<std::uint64_t, 4> message{fixed, perToken, type, transfers.size()};
-    const std::uint64_t seed = XXH3_64bits(message.data(), sizeof message);
-    return XXH3_64bits_withSeed(transfers.data(), transfers.size() * sizeof(Transfer), seed);
+  void add(Transfer transfer) {
+    if (perToken == 0)
+      transfer.microbatch = 0; // it does not decide the bytes
+    pending.push_back(transfer);
+    ++count;
+    if (pending.size() == kAtOnce)
+      flush();
   }
+  std::uint64_t hash() {
+    flush();
+    fields.back() = count;
+    return XXH3_64bits_withSeed(fields.data(), sizeof fields, known);
+  }
+
+private:
+  static constexpr std::size_t kAtOnce = 256;
+
+  void flush() {
+    known = XXH3_64bits_withSeed(pending.data(), pending.size() * sizeof(Transfer), known);
+    pending.clear();
+  }
+
+  std::uint64_t perToken;
+  std::array<std::uint64_t, 4> fields; // of the message, and how many there were
+  std::vector<Transfer> pending;
+  std::uint64_t known = 0, count = 0;
 };
 
-Stream streamOf(const plan::Plan &plan, const plan::Lane &lane) {
-  const plan::Message &message =
-      lane.kind == plan::LaneKind::Group ? plan.groups[lane.group].message : lane.message;
-  return {message.fixed, message.perToken, static_cast<std::uint64_t>(message.type), {}};
+const plan::Message &messageOf(const plan::Plan &plan, const plan::Lane &lane) {
+  return lane.kind == plan::LaneKind::Group ? plan.groups[lane.group].message : lane.message;
 }
 
 /// The buffer that an all-reduce adds up: its message does not state the bytes.
@@ -79,7 +101,7 @@ std::vector<Stream> streamsOf(const plan::Plan &plan, std::uint32_t rank) {
   std::vector<Stream> streams;
   for (std::size_t lane = 0; lane < ends.size(); ++lane)
     if (ends[lane] != kNoEnd)
-      streams.push_back(streamOf(plan, program.lanes[lane]));
+      streams.emplace_back(messageOf(plan, program.lanes[lane]));
   for (const plan::Stretch &stretch : plan::stretchesOf(program))
     for (std::uint32_t iteration = 0; iteration < stretch.trips; ++iteration)
       for (std::uint32_t index = stretch.begin; index < stretch.end; ++index) {
@@ -88,11 +110,9 @@ std::vector<Stream> streamsOf(const plan::Plan &plan, std::uint32_t rank) {
         if (end == kNoEnd)
           continue;
         Transfer transfer = transferOf(stretch, action, iteration);
-        if (streams[end].perToken == 0)
-          transfer.microbatch = 0; // it does not decide the bytes
         if (action.opcode == plan::code(plan::Opcode::AllReduce))
           transfer.bytes = reducedBytes(program, layout, action);
-        streams[end].transfers.push_back(transfer);
+        streams[end].add(transfer);
       }
   return streams;
 }
@@ -120,7 +140,7 @@ bool isDestination(const RankEnds &ends, const End &end) {
 std::vector<Claim> claimsOf(const plan::Plan &plan, std::uint32_t rank, plan::Hash128 planId,
                             std::uint64_t firstStep) {
   std::vector<Claim> claims;
-  for (const Stream &stream : streamsOf(plan, rank))
+  for (Stream &stream : streamsOf(plan, rank))
     claims.push_back(
         {.planId = planId, .stream = stream.hash(), .rank = rank, .firstStep = firstStep});
   return claims;

@@ -22,7 +22,7 @@ TEST(PipelineClock, TransfersStandAsEarlyAsTheyCan) {
   const auto clock = layClock(findOrder("1f1b")->build({.ranks = 2, .microbatches = 3}), 3);
   ASSERT_TRUE(clock);
   EXPECT_EQ(picture(*clock),
-            "0F0 0f0 0F1 1F0 0f1 1B0 1b0 1F1 0B0 1B1 0F2 0f2 1b1 0B1 1F2 1B2 1b2 0B2");
+            "0F0 0f0 0F1 1F0 0f1 1B0 1b0 0B0 1F1 1B1 0F2 0f2 1b1 0B1 1F2 1B2 1b2 0B2");
   EXPECT_EQ(clock->makespan, 12);
   EXPECT_EQ(clock->peakLive, 2);
   EXPECT_DOUBLE_EQ(clock->bubble, 0.25);

@@ -83,7 +83,9 @@ private:
     }
   }
   void anyOf(Loop &loop) {
-    switch (random() % 7) {
+    switch (random() % 8) {
+    case 7:
+      return set(loop.perTrip);
     case 6:
       return set(loop.until);
     case 0:

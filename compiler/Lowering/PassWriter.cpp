@@ -1,0 +1,140 @@
+#include "compiler/Lowering/PassWriter.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace vime {
+
+using namespace plan;
+
+namespace {
+
+std::size_t keyOf(const PipelineNode &node) {
+  return static_cast<std::size_t>(node.stage) * kNodeKinds + static_cast<std::size_t>(node.kind);
+}
+
+/// By key: whether the loop runs it, for other microbatches.
+std::vector<char> keysOf(const FoldedClock &folded, const ClockPart &loop, std::size_t stages) {
+  std::vector<char> runs(stages * kNodeKinds, 0);
+  for (std::size_t index = loop.begin; index < loop.end; ++index)
+    runs[keyOf(folded.clock.nodes[index])] = 1;
+  return runs;
+}
+
+} // namespace
+
+void PassWriter::write(const FoldedClock &folded, Pass pass, std::uint32_t loop, bool isDecided) {
+  clearing = clearingMicrobatches(folded.clock, pipeline.placement.size());
+  const std::int64_t ticks = folded.hasLoops() ? ticksOf(folded) : 0;
+  programs.beginPass();
+  for (std::size_t part = 0; part < folded.parts.size(); ++part) {
+    const ClockPart &here = folded.parts[part];
+    if (!here.isLoop()) {
+      flat(folded, part, pass, ticks);
+      continue;
+    }
+    const ProgramWriter::Trips trips{.loop = loop++,
+                                     .trips = here.trips,
+                                     .perTrip = isDecided ? folded.perTrip() : 0,
+                                     .shown = here.shown,
+                                     .start = folded.clock.nodes[here.begin].time * ticks,
+                                     .period = here.period * ticks};
+    programs.beginTrips(trips);
+    for (std::size_t index = here.begin; index < here.end; ++index) {
+      const PipelineNode &node = folded.clock.nodes[index];
+      programs.notBefore(node.time * ticks);
+      this->node(
+          node,
+          {static_cast<std::uint32_t>(node.microbatch), static_cast<std::uint8_t>(here.advance)},
+          pass);
+    }
+    programs.endTrips(trips);
+  }
+  programs.endPass();
+}
+
+/// Behind a loop, what it runs goes on by its trips.
+void PassWriter::flat(const FoldedClock &folded, std::size_t part, Pass pass, std::int64_t ticks) {
+  const ClockPart &here = folded.parts[part];
+  const ClockPart *loop = part == 0 ? nullptr : &folded.parts[part - 1];
+  const std::vector<char> goesOn =
+      loop ? keysOf(folded, *loop, pipeline.placement.size()) : std::vector<char>();
+  for (std::size_t index = here.begin; index < here.end; ++index) {
+    const PipelineNode &node = folded.clock.nodes[index];
+    MovingMicrobatch microbatch{static_cast<std::uint32_t>(node.microbatch)};
+    if (loop && goesOn[keyOf(node)])
+      microbatch = {static_cast<std::uint32_t>(node.microbatch) -
+                        static_cast<std::uint32_t>(loop->advance) * loop->shown,
+                    static_cast<std::uint8_t>(loop->advance)};
+    if (folded.hasLoops())
+      programs.notBefore(node.time * ticks);
+    this->node(node, microbatch, pass);
+  }
+}
+
+/// Ticks of half a unit of time: so many that whatever happens at one time, one after the other
+/// where it meets, is over before the next time. Then times repeat as the clock does.
+std::int64_t PassWriter::ticksOf(const FoldedClock &folded) const {
+  std::vector<std::int64_t> latest(pipeline.ranks, 0);
+  std::int64_t most = 0;
+  int time = -1;
+  for (const PipelineNode &node : folded.clock.nodes) {
+    if (node.time != time)
+      std::fill(latest.begin(), latest.end(), 0);
+    time = node.time;
+    std::int64_t &here = latest[pipeline.placement[node.stage]];
+    if (node.kind == NodeKind::SendForward || node.kind == NodeKind::SendBackward) {
+      std::int64_t &there =
+          latest[pipeline.placement[node.stage + (node.kind == NodeKind::SendForward ? 1 : -1)]];
+      here = there = std::max(here, there) + 1;
+    } else {
+      here += node.kind == NodeKind::Forward ? 2 : 1; // maybe with its loss
+    }
+    most = std::max(most, here);
+  }
+  return most;
+}
+
+void PassWriter::node(const PipelineNode &node, MovingMicrobatch microbatch, Pass pass) {
+  const auto stage = static_cast<std::uint32_t>(node.stage);
+  for (std::uint32_t replica = 0; replica < pipeline.replicas; ++replica) {
+    const std::uint32_t first = replica * pipeline.ranks;
+    const ProgramWriter::End here = endOf(first, stage);
+    if (node.kind == NodeKind::SendForward)
+      programs.transfer(here, endOf(first, stage + 1), Flow::Forward, pipeline.boundary,
+                        BufferKind::Input, microbatch);
+    else if (node.kind == NodeKind::SendBackward)
+      programs.transfer(here, endOf(first, stage - 1), Flow::Backward, pipeline.boundary,
+                        BufferKind::OutputGradient, microbatch);
+    else
+      task(node, here, microbatch, pass);
+  }
+}
+
+void PassWriter::task(const PipelineNode &node, ProgramWriter::End here,
+                      MovingMicrobatch microbatch, Pass pass) {
+  const bool clears = node.microbatch == clearing[static_cast<std::size_t>(node.stage)];
+  const std::uint16_t immediate = clears && accumulates(node) ? kOverwriteGradients : 0;
+  const std::uint8_t flags = pipeline.fillsUp && !clears ? kSkipIfEmpty : 0;
+  const auto run = [&](Opcode opcode) {
+    programs.local(here.rank, opcode, here.chunk, microbatch, immediate, flags);
+  };
+  const bool trains = pass == Pass::Train;
+  switch (node.kind) {
+  case NodeKind::Forward:
+    run(trains ? Opcode::Forward : Opcode::Evaluate);
+    if (static_cast<std::size_t>(node.stage) + 1 == pipeline.placement.size())
+      run(trains ? Opcode::Loss : Opcode::EvaluateLoss);
+    break;
+  case NodeKind::Backward:
+    return run(Opcode::Backward);
+  case NodeKind::BackwardInput:
+    return run(Opcode::BackwardInput);
+  case NodeKind::BackwardWeight:
+    return run(Opcode::BackwardWeight);
+  default:
+    break;
+  }
+}
+
+} // namespace vime

@@ -1,0 +1,51 @@
+// PassWriter: one traversal of the pipeline as actions of all its ranks: the nodes of a clock, and
+// what repeats in it as loops.
+//
+//   PassWriter(pipeline, programs).write(folded, Pass::Train)
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/Lowering/FoldClock.h"
+#include "compiler/Lowering/ProgramWriter.h"
+#include "schedules/Schedule.h"
+
+namespace vime {
+
+enum class Pass : std::uint8_t { Train, Evaluate };
+
+/// What a pass runs on.
+struct PipelineOfRanks {
+  const Placement &placement;
+  const std::vector<std::uint32_t> &chunkOf; // by stage: index in its rank's stage table
+  plan::Message boundary;                    // from stage to stage
+  std::uint32_t ranks;                       // of a replica
+  std::uint32_t replicas;                    // that do the same side by side
+  bool fillsUp; // microbatches may be empty, and are skipped then
+};
+
+class PassWriter {
+public:
+  PassWriter(const PipelineOfRanks &pipeline, ProgramWriter &programs)
+      : pipeline(pipeline), programs(programs) {}
+
+  /// `loop`: the global id of its first loop. Trips depend on the step if `isDecided`.
+  void write(const FoldedClock &folded, Pass pass, std::uint32_t loop, bool isDecided);
+
+private:
+  void flat(const FoldedClock &folded, std::size_t part, Pass pass, std::int64_t ticks);
+  void node(const PipelineNode &node, MovingMicrobatch microbatch, Pass pass);
+  void task(const PipelineNode &node, ProgramWriter::End here, MovingMicrobatch microbatch,
+            Pass pass);
+  std::int64_t ticksOf(const FoldedClock &folded) const;
+  ProgramWriter::End endOf(std::uint32_t first, std::uint32_t stage) const {
+    return {first + static_cast<std::uint32_t>(pipeline.placement[stage]), pipeline.chunkOf[stage]};
+  }
+
+  const PipelineOfRanks pipeline;
+  ProgramWriter &programs;
+  std::vector<int> clearing; // by stage: see clearingMicrobatches
+};
+
+} // namespace vime

@@ -1,0 +1,256 @@
+// Long loops: judged by a few of their trips, a plan is accepted or refused as if all of them were
+// unrolled; and what makes trips differ is unrolled, or refused.
+#include "compiler/Verify/LongLoops.h"
+
+#include <numeric>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "compiler/Verify/Choices.h"
+#include "compiler/Verify/Rules.h"
+#include "compiler/Verify/Verify.h"
+#include "runtime/Plan/CheckPlan.h"
+#include "runtime/Plan/Decisions.h"
+#include "runtime/Plan/Describe.h"
+#include "tests/lowering/Lowered.h"
+#include "tests/verify/Interpreter.h"
+#include "tests/verify/Judged.h"
+
+namespace vime {
+namespace {
+
+using namespace plan;
+using namespace verify;
+
+constexpr std::uint32_t kMicrobatches = 90;
+
+Plan longPlan(const char *schedule = "1f1b") {
+  return lowered({.schedule = schedule,
+                  .ranks = 2,
+                  .microbatches = kMicrobatches,
+                  .chunks = std::string_view(schedule) == "zb-v" ? 2u : 1u,
+                  .layers = 4});
+}
+
+std::vector<std::uint32_t> from(std::uint32_t least, std::uint32_t most) {
+  std::vector<std::uint32_t> values(most - least + 1);
+  std::iota(values.begin(), values.end(), least);
+  return values;
+}
+
+/// The verdict on every trip of every number of microbatches.
+bool keepsRulesUnrolled(const Plan &plan) {
+  Findings findings;
+  Verdict verdict(plan, findings, "");
+  if (!verifyIndicesInRange(plan, verdict))
+    return false;
+  auto counts = valuesOf(plan, Decision::Microbatches);
+  const std::vector<std::uint32_t> one = {plan.data.microbatches};
+  for (const std::uint32_t count : counts.empty() ? std::span(one) : counts) {
+    Choice choice = choicesOf(plan).front();
+    choice.values[static_cast<std::size_t>(Decision::Microbatches)] = counts.empty() ? 0 : count;
+    choice.shortened.clear();
+    choice.hidden = choice.hiddenEvaluated = 0;
+    const ActionTable table(plan, choice);
+    for (const ProvedRule &rule : provedRules())
+      rule.judge(table, verdict);
+  }
+  return !verdict.any() && checkPlan(plan).ok();
+}
+
+TEST(LongLoops, AreJudgedByFewTrips) {
+  for (const char *schedule : {"1f1b", "zb-h1", "zb-v"}) {
+    const Plan plan = longPlan(schedule);
+    const auto loop = longLoopOf(plan, 0, kMicrobatches);
+    ASSERT_TRUE(loop) << schedule;
+    EXPECT_EQ(loop->advance, 1u);
+    EXPECT_LT(loop->enough, 50u) << schedule;
+    const Choice choice = choicesOf(plan).front();
+    EXPECT_EQ(choice.shortened.size(), 1u);
+    EXPECT_EQ(choice.hidden, loop->found->trips - loop->enough);
+    EXPECT_EQ(judged(plan), "");
+    EXPECT_TRUE(keepsRulesUnrolled(plan));
+  }
+}
+
+TEST(LongLoops, ManyNumbersOfMicrobatchesAreFewChoices) {
+  const Plan plan = lowered({.ranks = 2, .microbatches = 500, .layers = 4, .family = from(1, 500)});
+  EXPECT_LT(choicesOf(plan).size(), 60u);
+  EXPECT_EQ(judged(plan), "");
+}
+
+struct Difference {
+  const char *what;
+  void (*make)(Plan &);
+};
+
+Loop &loopOf(Plan &plan, std::uint32_t rank) { return plan.programs[rank].loops.back(); }
+
+/// What is not one loop on all ranks, whose trips differ in nothing, is unrolled.
+TEST(LongLoops, TripsThatDifferAreUnrolled) {
+  const Difference differences[] = {
+      {"a rank with another period", [](Plan &plan) { ++loopOf(plan, 1).period; }},
+      {"a rank with other trips", [](Plan &plan) { --loopOf(plan, 1).trips; }},
+      {"an action that does not advance",
+       [](Plan &plan) { plan.programs[0].actions[loopOf(plan, 0).begin].step = 0; }},
+      {"an action behind the loop that does not advance",
+       [](Plan &plan) { plan.programs[0].actions[loopOf(plan, 0).end].step = 0; }},
+      {"an action in front of it that is of a later microbatch",
+       [](Plan &plan) { plan.programs[0].actions[loopOf(plan, 0).begin - 1].microbatch = 60; }},
+      {"a ring that shares bytes",
+       [](Plan &plan) {
+         for (Buffer &buffer : plan.layouts[1].buffers)
+           if (buffer.kind == BufferKind::Input)
+             buffer.offset -= kBufferAlignment;
+       }},
+      {"no case",
+       [](Plan &plan) {
+         for (Program &program : plan.programs)
+           program.cases.clear();
+       }},
+  };
+  for (const auto &[what, make] : differences) {
+    Plan plan = longPlan();
+    make(plan);
+    EXPECT_FALSE(longLoopOf(plan, 0, kMicrobatches)) << what;
+  }
+}
+
+/// Changes something in a loop or beside it.
+class Change {
+public:
+  Change(Plan &plan, std::uint32_t seed) : plan(plan), random(seed) {}
+
+  void apply() {
+    Program &program = plan.programs[below(plan.programs.size())];
+    Action &action = program.actions[below(program.actions.size())];
+    Wait &wait = action.waits[below(2)];
+    Loop &loop = program.loops.back();
+    std::vector<Buffer> &buffers = plan.layouts[&program - plan.programs.data()].buffers;
+    const int sign = random() % 2 ? 1 : -1;
+    switch (below(12)) {
+    case 0:
+    case 1:
+      wait = Wait();
+      break;
+    case 2:
+    case 3:
+      wait = wait.empty() || wait.distance() + sign < 1
+                 ? Wait()
+                 : Wait::on(wait.lane(), wait.distance() + sign);
+      break;
+    case 4:
+    case 5: {
+      Buffer &buffer = buffers[below(buffers.size())];
+      buffer.count = std::max(1, static_cast<int>(buffer.count) + sign);
+      break;
+    }
+    case 6:
+      action.microbatch += action.microbatch + sign < plan.data.microbatches ? sign : 0;
+      break;
+    case 7:
+      action.time += sign;
+      break;
+    case 8:
+      loop.trips += sign;
+      break;
+    case 9:
+      loop.period += sign;
+      break;
+    case 10:
+      std::swap(action,
+                program.actions[(&action - program.actions.data() + 1) % program.actions.size()]);
+      break;
+    default:
+      program.operands[action.operands] = below(buffers.size());
+    }
+  }
+
+private:
+  std::uint32_t below(std::size_t count) { return static_cast<std::uint32_t>(random() % count); }
+
+  Plan &plan;
+  std::mt19937 random;
+};
+
+/// The heart of it: whatever is changed, few trips say what all of them say.
+TEST(LongLoops, AVerdictOnFewTripsIsTheVerdictOnAll) {
+  int refused = 0, kept = 0, shortened = 0;
+  for (const char *schedule : {"1f1b", "zb-h1", "zb-v"}) {
+    const Plan right = longPlan(schedule);
+    for (std::uint32_t seed = 0; seed < 700; ++seed) {
+      Plan plan = right;
+      Change(plan, seed).apply();
+      if (plan == right)
+        continue;
+      const bool keeps = codesOf(plan).empty();
+      ++(keeps ? kept : refused);
+      Findings findings;
+      Verdict verdict(plan, findings, "");
+      shortened += verifyIndicesInRange(plan, verdict) && longLoopOf(plan, 0, kMicrobatches);
+      EXPECT_EQ(keeps, keepsRulesUnrolled(plan)) << schedule << " seed " << seed;
+    }
+  }
+  EXPECT_GT(refused, 1000);
+  EXPECT_GT(kept, 50);
+  EXPECT_GT(shortened, 500); // else it would prove nothing
+}
+
+TEST(LongLoops, AVerdictOnAFamilyIsTheVerdictOnEachMember) {
+  const Plan right = lowered({.ranks = 2, .microbatches = 60, .layers = 2, .family = from(6, 60)});
+  int refused = 0;
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    Plan plan = right;
+    Change(plan, seed).apply();
+    const bool keeps = codesOf(plan).empty();
+    refused += !keeps;
+    EXPECT_EQ(keeps, keepsRulesUnrolled(plan)) << "seed " << seed;
+  }
+  EXPECT_GT(refused, 20);
+}
+
+/// Steps of 50 or 60 microbatches, of which the loop runs fewer or more.
+Plan countedPlan() { return lowered({.ranks = 2, .microbatches = 60, .family = {50, 60}}); }
+
+TEST(LongLoops, TripsAreDecidedBeforeTheLoop) {
+  Plan plan = countedPlan();
+  Action &header = plan.programs[1].actions[indexOfAction(plan, 1, "broadcast `step`")];
+  header.opcode = code(Opcode::Join);
+  header.lane = 0;
+  header.operandCount = 0;
+  const std::string said = judged(plan);
+  EXPECT_NE(said.find("error[D0101]: the loop at forward, stage 1"), std::string::npos) << said;
+  EXPECT_NE(said.find("asks for `microbatches`, which has not arrived by then"), std::string::npos)
+      << said;
+}
+
+TEST(LongLoops, TripsAreThereForEveryStep) {
+  Plan plan = countedPlan();
+  loopOf(plan, 1).perTrip = 7;
+  EXPECT_EQ(codesOf(plan), "S0323");
+  plan = countedPlan();
+  plan.programs[0].cases.clear();
+  EXPECT_EQ(codesOf(plan), "S0323");
+  plan = countedPlan();
+  loopOf(plan, 0).perTrip = 2; // five trips less on rank 0, ten on rank 1
+  EXPECT_EQ(codesOf(plan).substr(0, 5), "S0101");
+}
+
+/// Bytes instead of labels: each number of microbatches is run, one after the other.
+TEST(LongLoops, TheInterpreterRunsThemWhateverTheSchedule) {
+  for (const std::vector<std::uint32_t> &family :
+       {std::vector<std::uint32_t>{}, std::vector<std::uint32_t>{9, 20},
+        std::vector<std::uint32_t>{2, 8, 12, 20}}) {
+    const Plan plan = lowered({.ranks = 2, .microbatches = 20, .layers = 2, .family = family});
+    EXPECT_EQ(judged(plan), "");
+    const Outcome first = interpret(plan, 0);
+    EXPECT_EQ(first.trouble, "");
+    EXPECT_TRUE(finishesInLockstep(plan));
+    for (std::uint32_t seed = 1; seed < 4; ++seed)
+      EXPECT_TRUE(interpret(plan, seed) == first) << seed;
+  }
+}
+
+} // namespace
+} // namespace vime
