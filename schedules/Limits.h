@@ -7,7 +7,7 @@ namespace vime {
 
 inline constexpr int kMaxRanks = 1024;
 inline constexpr int kMaxChunks = 64;
-inline constexpr int kMaxMicrobatches = 65536;
+inline constexpr int kMaxMicrobatches = 1 << 20;
 inline constexpr std::int64_t kMaxForwards = std::int64_t{1} << 22; // stages × microbatches
 
 } // namespace vime

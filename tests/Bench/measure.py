@@ -1,6 +1,7 @@
 """Runs vime's tools and the peers' scripts, and says what they took."""
 
 import json
+import math
 import os
 import pathlib
 import resource
@@ -70,9 +71,12 @@ class Measure:
         return self.shown(plan)["predictions"]["step_units"]
 
     def transfers_and_tasks(self, plan):
-        """Actions of all ranks that a peer counts too: tasks but the loss, sends and receives."""
+        """Actions of a step of all ranks that a peer counts too: tasks but the loss, sends and receives."""
         counted = ("forward", "backward", "backward_input", "backward_weight", "send", "receive")
-        return sum(action["opcode"] in counted for rank in self.shown(plan)["programs"] for action in rank["actions"])
+        # Loops over microbatches stand in the loop over steps, which is the first one.
+        return sum(math.prod(loop["trips"] for loop in rank["loops"][1:] if loop["begin"] <= index < loop["end"])
+                   for rank in self.shown(plan)["programs"] for index, action in enumerate(rank["actions"])
+                   if action["opcode"] in counted)
 
     def peer(self, script, *arguments, ranks=None):
         """The JSON object that a peer's script prints last."""

@@ -94,7 +94,7 @@ TEST(Check, Chunks) {
 TEST(Check, Microbatches) {
   EXPECT_EQ(
       verdict("zb-h1", {4, 0}),
-      "microbatches: `zb-h1` takes 1 to 65536 microbatches on 4 stages, not 0; use 1 microbatch");
+      "microbatches: `zb-h1` takes 1 to 1048576 microbatches on 4 stages, not 0; use 1 microbatch");
   EXPECT_EQ(verdict("gpipe", {1024, 65536}), "microbatches: `gpipe` takes 1 to 4096 microbatches "
                                              "on 1024 stages, not 65536; use 4096 microbatches");
 }

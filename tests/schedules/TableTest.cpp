@@ -131,7 +131,8 @@ TEST(Table, TellsEveryCellThatItCannotRead) {
 }
 
 TEST(Table, RefusesNumbersOutOfRange) {
-  EXPECT_EQ(complaint("0F65536"), "1:1: `0F65536` names a microbatch beyond 65535");
+  EXPECT_EQ(complaint("0F1048576"),
+            "1:1: `0F1048576` names a microbatch beyond 1048575");
   EXPECT_EQ(complaint("65536F0"), "1:1: `65536F0` names a stage beyond 65535");
   std::string rows;
   for (int rank = 0; rank <= 1024; ++rank)
