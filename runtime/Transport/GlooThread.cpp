@@ -4,16 +4,30 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <gloo/transport/tcp/device.h>
+#include <gloo/transport/tcp/loop.h>
+#include <gloo/transport/unbound_buffer.h>
+
 namespace vime {
 
+class GlooThread::Handler final : public gloo::transport::tcp::Handler {
+public:
+  explicit Handler(GlooThread &owner) : owner(owner) {}
+  void handleEvents(int) override { owner.makeAll(); }
+
+private:
+  GlooThread &owner;
+};
+
 GlooThread::GlooThread(std::shared_ptr<gloo::transport::tcp::Device> device)
-    : device(std::move(device)), news(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  this->device->registerDescriptor(news, EPOLLIN, this);
+    : device(std::move(device)), handler(std::make_unique<Handler>(*this)),
+      news(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  this->device->registerDescriptor(news, EPOLLIN, handler.get());
 }
 
 GlooThread::~GlooThread() {
   stop();
-  device->unregisterDescriptor(news, this); // returns when Gloo's thread has passed it
+  device->unregisterDescriptor(news, handler.get()); // returns when Gloo's thread has passed it
   close(news);
 }
 
@@ -29,7 +43,7 @@ void GlooThread::start(const Call &call) {
   ++handedOver;
 }
 
-void GlooThread::handleEvents(int) {
+void GlooThread::makeAll() {
   eventfd_t count;
   eventfd_read(news, &count);
   const std::lock_guard busy(making);

@@ -21,15 +21,18 @@
 #include <utility>
 #include <vector>
 
-#include <gloo/transport/tcp/device.h>
-#include <gloo/transport/tcp/loop.h>
-#include <gloo/transport/unbound_buffer.h>
-
 #include "runtime/Transport/Sleeper.h"
+
+namespace gloo::transport {
+class UnboundBuffer;
+namespace tcp {
+class Device;
+} // namespace tcp
+} // namespace gloo::transport
 
 namespace vime {
 
-class GlooThread final : private gloo::transport::tcp::Handler {
+class GlooThread {
 public:
   /// Gloo's send or receive of a whole buffer, which lives until it has been waited for.
   struct Call {
@@ -40,7 +43,7 @@ public:
   };
 
   explicit GlooThread(std::shared_ptr<gloo::transport::tcp::Device> device);
-  ~GlooThread() override;
+  ~GlooThread();
 
   /// By the rank's own thread; returns at once.
   void start(const Call &call);
@@ -56,10 +59,13 @@ public:
   void stop();
 
 private:
-  void handleEvents(int events) override;
+  class Handler; // what Gloo calls
+
+  void makeAll();
   void make(const Call &call);
 
   const std::shared_ptr<gloo::transport::tcp::Device> device;
+  const std::unique_ptr<Handler> handler;
   const int news;    // an eventfd
   std::mutex making; // held while calls are made
   bool stopped = false;
