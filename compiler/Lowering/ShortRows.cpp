@@ -106,7 +106,7 @@ std::optional<ShortRows> shortRows(const Schedule &order, int microbatches) {
     trips = std::min(trips, run.trips);
   // What is around the loop settles within as much again, on either side.
   const std::size_t around = static_cast<std::size_t>(microbatches) / advance - trips;
-  const std::size_t kept = 3 * around + kMargin;
+  const std::size_t kept = 4 * around + kMargin;
   if (2 * kept > trips)
     return std::nullopt;
   const int left = advance * static_cast<int>(trips - kept);

@@ -61,8 +61,8 @@ def main():
         print("schedule                    pp microbatches    actions  seconds  plan kB")
         for schedule, pp, counts in [("1f1b", 4, (100, 1000, 10_000, 100_000, 1_000_000)),
                                      ("zb-h1", 4, (100, 10_000, 1_000_000)),
-                                     ("interleaved, chunks: 4", 4, (100, 10_000, 1_000_000)),
-                                     ("interleaved, chunks: 4", 64, (512, 5120, 51_200))]:
+                                     ("interleaved, chunks: 4", 4, (100, 10_000, 200_000)),
+                                     ("interleaved, chunks: 4", 64, (512, 4096, 16_384))]:
             for microbatches in counts:
                 seconds, actions, size = compile_job(vimec, folder, pp, 1, microbatches, schedule)
                 print(f"{schedule:24} {pp:5} {microbatches:12} {actions:10} {seconds:8.3f} {size / 1e3:8.1f}",
