@@ -1,5 +1,6 @@
 #include "runtime/Model/ExportTarget.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -68,7 +69,9 @@ bool isMountPoint(const fs::path &directory) {
          own.st_dev != parent.st_dev;
 }
 
-/// Ok when there is nothing, an empty directory or what a run of ours has left or is writing.
+/// Ok when there is nothing, an empty directory or what a run of ours has left or is writing. A run
+/// that ends lets go of its lock before the export gets its name, and leaves the former one here
+/// until its files are removed, the index last.
 Status checkPartial(const fs::path &partial) {
   std::error_code error;
   const fs::file_status found = fs::symlink_status(partial, error);
@@ -76,7 +79,7 @@ Status checkPartial(const fs::path &partial) {
     return Status();
   if (fs::is_directory(found) &&
       (fs::is_regular_file(fs::symlink_status(partial / kExportLock, error)) ||
-       (fs::is_empty(partial, error) && !error)))
+       isOurIndex((partial / kExportIndex).string()) || (fs::is_empty(partial, error) && !error)))
     return Status();
   return refuse("exists, is where the export would be prepared, and was not left by an unfinished "
                 "run",
@@ -143,6 +146,7 @@ Status removeExportFiles(const fs::path &directory, const std::set<std::string> 
       paths.push_back(entry->path());
   if (error)
     return fileError("read", directory, error.value());
+  std::ranges::partition(paths, [](const fs::path &path) { return path.filename() != kExportIndex; });
   for (const fs::path &path : paths)
     if (unlink(path.c_str()) != 0)
       return fileError("remove", path, errno);

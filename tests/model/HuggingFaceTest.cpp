@@ -215,6 +215,18 @@ TEST_F(Export, ComesBackWithTheSameBits) {
   EXPECT_EQ(runOf(target, DataType::Float32, 3, kCaps).weights(), run.weights());
 }
 
+// As a run leaves it that is killed beside the last rename, or while it removes the former export.
+TEST_F(Export, WhatHasNoLockAnyMoreIsTakenOver) {
+  ASSERT_TRUE(shard(0).ok() && shard(1).ok() && commit().ok());
+  fs::rename(target, target + ".partial");
+  fs::remove(target + ".partial/model-00001-of-00002.safetensors");
+  EXPECT_TRUE(checkExportTarget(target).ok()) << checkExportTarget(target).message();
+  const StatusOr<ExportClaim> claim = ExportClaim::take(target);
+  ASSERT_TRUE(claim.ok()) << claim.status().message();
+  ASSERT_TRUE(shard(0).ok() && shard(1).ok() && commit().ok());
+  EXPECT_EQ(runOf(target, DataType::Float32, 1, kCaps).weights(), run.weights());
+}
+
 TEST_F(Export, WithoutAllShardsIsNotThere) {
   ASSERT_TRUE(shard(0).ok());
   EXPECT_EQ(commit().code(), StatusCode::File);
