@@ -35,7 +35,7 @@ Status statusOf(std::string_view text) {
   if (code == 0)
     return Status();
   for (const StatusCode known : {StatusCode::Unacceptable, StatusCode::RankFailed})
-    if (static_cast<int>(known) == code)
+    if (static_cast<int>(known) == code && !text.empty())
       return Status(known, std::string(text));
   return Status(StatusCode::Unacceptable, "what a rank says in the store is no status");
 }
