@@ -13,7 +13,8 @@ std::string counted(int number, std::string_view unit) {
 }
 
 int mostMicrobatches(std::int64_t stages) {
-  return static_cast<int>(std::min<std::int64_t>(kMaxMicrobatches, kMaxForwards / stages));
+  return static_cast<int>(std::clamp<std::int64_t>(kMaxForwards / std::max<std::int64_t>(stages, 1),
+                                                   1, kMaxMicrobatches));
 }
 
 // "`gpipe` takes 1 to 1024 ranks, not 0"; "" if the number lies in the range.
@@ -27,58 +28,169 @@ std::string outOfRange(const Order &order, std::string_view unit, int number, in
          std::to_string(number);
 }
 
-// The first number that is wrong, and why. Later rules need the earlier ones to hold.
-std::optional<OrderProblem> firstProblem(const Order &order, ScheduleShape shape) {
-  if (std::string why = outOfRange(order, "rank", shape.ranks, 1, kMaxRanks); !why.empty())
-    return OrderProblem{"ranks", std::move(why), {}, {}};
-  if (std::string why = outOfRange(order, "chunk", shape.chunks, order.chunks.least,
-                                   order.chunks.most, " per rank");
-      !why.empty())
-    return OrderProblem{"chunks", std::move(why), {}, {}};
-  const std::string where = " on " + counted(shape.stages(), "stage");
-  if (std::string why = outOfRange(order, "microbatch", shape.microbatches, 1,
-                                   mostMicrobatches(shape.stages()), where);
-      !why.empty())
-    return OrderProblem{"microbatches", std::move(why), {}, {}};
-  if (std::string why = order.refusal(shape); !why.empty())
-    return OrderProblem{"microbatches", std::move(why), {}, {}};
+std::optional<OrderProblem> problemWith(std::string_view number, std::string why) {
+  if (why.empty())
+    return std::nullopt;
+  return OrderProblem{number, std::move(why), {}, {}};
+}
+
+// What the order has no use for must be left alone.
+std::optional<OrderProblem> notTaken(const Order &order, const ScheduleShape &shape) {
+  const auto stated = [&](std::string_view number, bool isStated, bool isTaken) {
+    return problemWith(number, isStated && !isTaken
+                                   ? "`" + std::string(order.name) + "` has no use for `" +
+                                         std::string(number) + "`"
+                                   : "");
+  };
+  for (auto problem : {stated("group", shape.group != 0, order.takes.group),
+                       stated("memory", shape.memory != 0, order.takes.memory),
+                       stated("slices", shape.slices != 1, order.takes.slices),
+                       stated("overlap", shape.overlap, order.takes.overlap),
+                       stated("costs", shape.costs != UnitCosts{}, order.takes.costs)})
+    if (problem)
+      return problem;
   return std::nullopt;
 }
 
-// All numbers in range first, then the next smaller and larger microbatches that the rule takes.
-std::vector<ScheduleShape> nearestShapes(const Order &order, ScheduleShape shape) {
+// A number that the order takes; the same for `nearestShapes`, which tries others.
+struct Number {
+  std::string_view name;
+  int ScheduleShape::*value;
+  int least;
+  int (*most)(const ScheduleShape &);
+};
+
+constexpr Number kNumbers[] = {
+    {"ranks", &ScheduleShape::ranks, 1, [](const ScheduleShape &) { return kMaxRanks; }},
+    {"microbatches", &ScheduleShape::microbatches, 1,
+     [](const ScheduleShape &shape) { return mostMicrobatches(shape.stages()); }},
+    {"group", &ScheduleShape::group, 0, [](const ScheduleShape &) { return kMaxMicrobatches; }},
+    {"memory", &ScheduleShape::memory, 0, [](const ScheduleShape &) { return kMaxMemory; }},
+    {"slices", &ScheduleShape::slices, 1, [](const ScheduleShape &) { return kMaxSlices; }},
+};
+
+const Number &numberNamed(std::string_view name) {
+  return *std::find_if(std::begin(kNumbers), std::end(kNumbers),
+                       [&](const Number &number) { return number.name == name; });
+}
+
+// The first number that is wrong, and why. Later rules need the earlier ones to hold.
+std::optional<OrderProblem> firstProblem(const Order &order, const ScheduleShape &shape) {
+  if (std::string why = outOfRange(order, "rank", shape.ranks, 1, kMaxRanks); !why.empty())
+    return problemWith("ranks", std::move(why));
+  if (std::string why = outOfRange(order, "chunk", shape.chunks, order.chunks.least,
+                                   order.chunks.most, " per rank");
+      !why.empty())
+    return problemWith("chunks", std::move(why));
+  if (auto problem = notTaken(order, shape))
+    return problem;
+  if (std::string why = outOfRange(order, "slice", shape.slices, 1, kMaxSlices); !why.empty())
+    return problemWith("slices", std::move(why));
+  const std::string where = " on " + counted(shape.stages(), "stage");
+  if (std::string why = outOfRange(order, "microbatch", shape.microbatches, 1,
+                                   mostMicrobatches(shape.stages() * shape.slices), where);
+      !why.empty())
+    return problemWith("microbatches", std::move(why));
+  for (const auto &[name, value, least, most] : {numberNamed("group"), numberNamed("memory")})
+    if (shape.*value < least || shape.*value > most(shape))
+      return problemWith(name, "`" + std::string(order.name) + "` takes a " + std::string(name) +
+                                   " of 1 to " + std::to_string(most(shape)) + ", not " +
+                                   std::to_string(shape.*value));
+  const auto &[forward, input, weight, transfer] = shape.costs;
+  if (const auto [least, most] = std::minmax({forward, input, weight, transfer + 1});
+      least < 1 || most > kMaxCost)
+    return problemWith("costs", "tasks cost 1 to " + std::to_string(kMaxCost) +
+                                    " each, a transfer 0 to " + std::to_string(kMaxCost - 1));
+  if (order.refusal)
+    if (auto refusal = order.refusal(shape))
+      return problemWith(refusal->number, "`" + std::string(order.name) + "` " + refusal->why);
+  return std::nullopt;
+}
+
+// All numbers in range first, and no more of them than the order takes.
+ScheduleShape broughtIntoRange(const Order &order, ScheduleShape shape) {
   shape.ranks = std::clamp(shape.ranks, 1, kMaxRanks);
   shape.chunks = std::clamp(shape.chunks, order.chunks.least, order.chunks.most);
-  const int most = mostMicrobatches(shape.stages());
-  shape.microbatches = std::clamp(shape.microbatches, 1, most);
-  if (order.refusal(shape).empty())
-    return {shape};
-  std::vector<ScheduleShape> shapes;
-  for (const int step : {-1, 1}) {
-    ScheduleShape candidate = shape;
-    do
-      candidate.microbatches += step;
-    while (1 <= candidate.microbatches && candidate.microbatches <= most &&
-           !order.refusal(candidate).empty());
-    if (1 <= candidate.microbatches && candidate.microbatches <= most)
-      shapes.push_back(candidate);
+  shape.group = order.takes.group ? std::clamp(shape.group, 0, kMaxMicrobatches) : 0;
+  shape.memory = order.takes.memory ? std::clamp(shape.memory, 0, kMaxMemory) : 0;
+  shape.slices = order.takes.slices ? std::clamp(shape.slices, 1, kMaxSlices) : 1;
+  shape.overlap = shape.overlap && order.takes.overlap;
+  const auto cost = [](int value) { return std::clamp(value, 1, kMaxCost); };
+  shape.costs = order.takes.costs
+                    ? UnitCosts{cost(shape.costs.forward), cost(shape.costs.backwardInput),
+                                cost(shape.costs.backwardWeight),
+                                std::clamp(shape.costs.transfer, 0, kMaxCost - 1)}
+                    : UnitCosts{};
+  shape.microbatches =
+      std::clamp(shape.microbatches, 1, mostMicrobatches(shape.stages() * shape.slices));
+  return shape;
+}
+
+// Then the next smaller and larger value of the number that the rule refuses. Where another number
+// must change with it, the first that does.
+std::vector<ScheduleShape> nearestShapes(const Order &order, ScheduleShape shape) {
+  shape = broughtIntoRange(order, shape);
+  constexpr int kMostNumbers = std::size(kNumbers);
+  for (int changed = 0; changed <= kMostNumbers; ++changed) {
+    const auto problem = firstProblem(order, shape);
+    if (!problem)
+      return {shape};
+    const Number &number = numberNamed(problem->number);
+    std::vector<ScheduleShape> shapes;
+    std::optional<ScheduleShape> halfway; // right in this number, wrong in another
+    for (const int step : {-1, 1}) {
+      ScheduleShape candidate = shape;
+      std::optional<OrderProblem> left = problem;
+      while (left && left->number == number.name) {
+        candidate.*number.value += step;
+        if (candidate.*number.value < number.least ||
+            candidate.*number.value > number.most(candidate))
+          break;
+        left = firstProblem(order, candidate);
+      }
+      if (!left)
+        shapes.push_back(candidate);
+      else if (left->number != number.name && !halfway)
+        halfway = candidate;
+    }
+    if (!shapes.empty() || !halfway)
+      return shapes;
+    shape = *halfway;
   }
-  return shapes;
+  return {};
+}
+
+// "4 ranks", "a group of 4": the number in the words of a remedy, "" if the order was to be left.
+std::string valueText(const Number &number, int value) {
+  if (number.name == "group" || number.name == "memory")
+    return value == 0 ? "no " + std::string(number.name)
+                      : "a " + std::string(number.name) + " of " + std::to_string(value);
+  return counted(value, number.name == "ranks"          ? "rank"
+                        : number.name == "microbatches" ? "microbatch"
+                                                        : "slice");
 }
 
 // "use 1 rank and 10 or 12 microbatches": the numbers to change, nothing else.
-std::string remedy(ScheduleShape shape, const std::vector<ScheduleShape> &nearest) {
+std::string remedy(const ScheduleShape &shape, const std::vector<ScheduleShape> &nearest) {
   std::vector<std::string> changes;
-  const ScheduleShape first = nearest.front();
-  if (first.ranks != shape.ranks)
-    changes.push_back(counted(first.ranks, "rank"));
+  const ScheduleShape first = nearest.front(), last = nearest.back();
+  const auto change = [&](const Number &number) {
+    const int smaller = first.*number.value, larger = last.*number.value;
+    if (smaller != larger)
+      changes.push_back(std::to_string(smaller) + " or " + valueText(number, larger));
+    else if (smaller != shape.*number.value)
+      changes.push_back(valueText(number, smaller));
+  };
+  change(numberNamed("ranks"));
   if (first.chunks != shape.chunks)
     changes.push_back(counted(first.chunks, "chunk"));
-  if (nearest.size() == 2)
-    changes.push_back(std::to_string(first.microbatches) + " or " +
-                      counted(nearest.back().microbatches, "microbatch"));
-  else if (first.microbatches != shape.microbatches)
-    changes.push_back(counted(first.microbatches, "microbatch"));
+  for (const Number &number : kNumbers)
+    if (number.name != "ranks")
+      change(number);
+  if (first.overlap != shape.overlap)
+    changes.push_back("no overlap");
+  if (first.costs != shape.costs)
+    changes.push_back("costs in that range");
   std::string text = "use " + changes.front();
   for (std::size_t change = 1; change < changes.size(); ++change)
     text += " and " + changes[change];

@@ -1,6 +1,6 @@
-// The table of orders. A new order is a file with its rule and an entry here.
+// The table of orders: what the files of Orders/ say of themselves, in the sequence of Orders.def.
 #include "schedules/Registry.h"
-#include "schedules/Orders.h"
+#include "schedules/Orders/Orders.h"
 
 #include <algorithm>
 #include <array>
@@ -9,72 +9,6 @@
 namespace vime {
 
 namespace {
-
-std::string takesAny(ScheduleShape) { return {}; }
-
-// A remainder would leave one round short: its steady part would miss microbatches.
-std::string refusesUnevenRounds(ScheduleShape shape) {
-  const int rounds = interleavedRounds(shape);
-  if (shape.microbatches % rounds == 0)
-    return {};
-  return "`interleaved` cannot run " + std::to_string(shape.microbatches) + " microbatches on " +
-         std::to_string(shape.ranks) + " ranks: they make " + std::to_string(rounds) +
-         " rounds, which would not be of one size";
-}
-
-constexpr std::array kOrders{
-    Order{.name = "gpipe",
-          .summary = "all forwards, then all backwards",
-          .placement = "linear",
-          .chunks = {.least = 1, .most = 1, .usual = 1},
-          .build = gpipe,
-          .refusal = takesAny,
-          .needs = "1 chunk",
-          .bubble = "(p-1)(F+B)",
-          .peak = "m microbatches",
-          .source = "Huang et al. 2019"},
-    Order{.name = "1f1b",
-          .summary = "one forward, one backward: as fast as gpipe with less memory",
-          .placement = "linear",
-          .chunks = {.least = 1, .most = 1, .usual = 1},
-          .build = oneFOneB,
-          .refusal = takesAny,
-          .needs = "1 chunk",
-          .bubble = "(p-1)(F+B)",
-          .peak = "min(p, m) microbatches",
-          .source = "Narayanan et al. 2021"},
-    Order{.name = "interleaved",
-          .summary = "1f1b over several stages per rank: a shorter bubble for more transfers",
-          .placement = "loop",
-          .chunks = {.least = 1, .most = kMaxChunks, .usual = 2},
-          .build = interleaved,
-          .refusal = refusesUnevenRounds,
-          .needs = "microbatches a multiple of max(1, microbatches div ranks)",
-          .bubble = "(p-1)(F+B)/v if p divides m",
-          .peak = "(2(p-1) + (v-1)n + 1)/v microbatches, n per round",
-          .source = "Narayanan et al. 2021"},
-    Order{.name = "zb-h1",
-          .summary = "1f1b with weight gradients in the slots where it drains",
-          .placement = "linear",
-          .chunks = {.least = 1, .most = 1, .usual = 1},
-          .build = zeroBubbleH1,
-          .refusal = takesAny,
-          .needs = "1 chunk",
-          .bubble = "(p-1)(F+I-W) if m >= p",
-          .peak = "min(p, m) microbatches",
-          .source = "Qi et al. 2023"},
-    Order{.name = "zb-v",
-          .summary =
-              "two stages per rank, down the ranks and back: the bubble of one short forward",
-          .placement = "vee",
-          .chunks = {.least = 2, .most = 2, .usual = 2},
-          .build = zeroBubbleV,
-          .refusal = takesAny,
-          .needs = "2 chunks",
-          .bubble = "(p-1)F/2 if F = I = W and m >= 2p-1",
-          .peak = "min(p, m) microbatches",
-          .source = "Qi et al. 2024"},
-};
 
 std::string plain(std::string_view name) {
   std::string letters;
@@ -103,19 +37,27 @@ std::size_t editDistance(std::string_view from, std::string_view to) {
 
 } // namespace
 
-std::span<const Order> allOrders() { return kOrders; }
+std::span<const Order> allOrders() {
+  static const std::array kOrders{
+#define VIME_ORDER(name) orders::name,
+#include "schedules/Orders/Orders.def"
+#undef VIME_ORDER
+  };
+  return kOrders;
+}
 
 std::vector<std::string_view> orderNames() {
   std::vector<std::string_view> names;
-  for (const Order &order : kOrders)
+  for (const Order &order : allOrders())
     names.push_back(order.name);
   return names;
 }
 
 const Order *findOrder(std::string_view name) {
-  const auto found = std::find_if(kOrders.begin(), kOrders.end(),
-                                  [&](const Order &order) { return order.name == name; });
-  return found == kOrders.end() ? nullptr : &*found;
+  const auto all = allOrders();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Order &order) { return order.name == name; });
+  return found == all.end() ? nullptr : &*found;
 }
 
 std::optional<std::string_view> nearestOrderName(std::string_view name) {
@@ -125,7 +67,7 @@ std::optional<std::string_view> nearestOrderName(std::string_view name) {
     return std::nullopt;
   std::optional<std::string_view> nearest;
   std::size_t allowed = std::max<std::size_t>(1, wanted.size() / 2) + 1;
-  for (const Order &order : kOrders) {
+  for (const Order &order : allOrders()) {
     const std::size_t distance = editDistance(wanted, plain(order.name));
     if (distance < allowed) {
       allowed = distance;

@@ -24,14 +24,29 @@ struct ChunkRange {
   int usual; // taken when nobody asks for a number
 };
 
+/// Numbers that only some orders have a use for.
+struct Takes {
+  bool group = false, memory = false, slices = false, overlap = false, costs = false;
+};
+
+/// The first number that an order cannot take: `ranks`, `microbatches`, `group`, `memory` or
+/// `slices`; `why` goes on after the order's name: "cannot run 3 microbatches on 2 ranks: …".
+struct Refusal {
+  std::string_view number;
+  std::string why;
+};
+
 struct Order {
-  std::string_view name;                 // as jobs and tools write it
-  std::string_view summary;              // one line for lists
-  std::string_view placement;            // linear, loop, vee
-  ChunkRange chunks;                     // stages per rank
-  Schedule (*build)(ScheduleShape);      // the shape must have passed `check`
-  std::string (*refusal)(ScheduleShape); // why it cannot take so many microbatches; "" if it can
-  std::string_view needs;                // `refusal` in words, for lists
+  std::string_view name;            // as jobs and tools write it
+  std::string_view summary;         // one line for lists
+  std::string_view placement;       // linear, loop, vee, wave, both ways
+  ChunkRange chunks;                // stages per rank
+  Schedule (*build)(ScheduleShape); // the shape must have passed `check`
+  /// Beyond chunks and limits, which `check` knows; null: any shape.
+  std::optional<Refusal> (*refusal)(ScheduleShape) = nullptr;
+  Takes takes{};
+  bool trains = true;      // every stage and microbatch has a backward
+  std::string_view needs;  // `refusal` in words, for lists
   std::string_view bubble; // idle time per rank; F, B (or I and W) of all v chunks of a rank
   std::string_view peak;   // activations alive on the fullest rank
   std::string_view source; // where the rule comes from
@@ -39,7 +54,7 @@ struct Order {
 
 /// Why an order cannot be built, and with which numbers it could.
 struct OrderProblem {
-  std::string_view number; // the wrong one: "ranks", "chunks" or "microbatches"
+  std::string_view number; // the wrong one: "ranks", "chunks", "microbatches", "group", …
   std::string message;
   std::string help;
   std::vector<ScheduleShape> nearest; // legal, as little changed as possible; never empty

@@ -13,7 +13,7 @@ int UnitCosts::of(TaskKind kind) const {
   case TaskKind::Forward:
     return forward;
   case TaskKind::Backward:
-    return backward;
+    return backwardInput + backwardWeight;
   case TaskKind::BackwardInput:
     return backwardInput;
   case TaskKind::BackwardWeight:
@@ -35,32 +35,39 @@ enum class Value : std::uint8_t { Output, Gradient };
 struct Need {
   Value value;
   int stage;
+  int microbatch;
 };
 
-// At most two: the stage's own output and what the neighbour sends.
+// At most three: the stage's own output, what the neighbour sends, what another slice leaves.
 struct Needs {
-  std::array<Need, 2> list{};
+  std::array<Need, 3> list{};
   std::size_t count = 0;
-  void add(Value value, int stage) { list[count++] = {value, stage}; }
+  void add(Value value, int stage, int microbatch) { list[count++] = {value, stage, microbatch}; }
   const Need *begin() const { return list.data(); }
   const Need *end() const { return list.data() + count; }
 };
 
-Needs needsOf(const Task &task, int stages) {
+Needs needsOf(const Task &task, const Schedule &order) {
   Needs needs;
+  const int depth = static_cast<int>(order.placement.size()) / order.copies; // stages of a copy
+  const int slice = task.microbatch % order.slices;
   switch (task.kind) {
   case TaskKind::Forward:
-    if (task.stage > 0)
-      needs.add(Value::Output, task.stage - 1);
+    if (task.stage % depth > 0)
+      needs.add(Value::Output, task.stage - 1, task.microbatch);
+    if (slice > 0)
+      needs.add(Value::Output, task.stage, task.microbatch - 1);
     break;
   case TaskKind::Backward:
   case TaskKind::BackwardInput:
-    needs.add(Value::Output, task.stage);
-    if (task.stage + 1 < stages)
-      needs.add(Value::Gradient, task.stage + 1);
+    needs.add(Value::Output, task.stage, task.microbatch);
+    if ((task.stage + 1) % depth > 0)
+      needs.add(Value::Gradient, task.stage + 1, task.microbatch);
+    if (slice + 1 < order.slices)
+      needs.add(Value::Gradient, task.stage, task.microbatch + 1);
     break;
   case TaskKind::BackwardWeight:
-    needs.add(Value::Gradient, task.stage);
+    needs.add(Value::Gradient, task.stage, task.microbatch);
     break;
   case TaskKind::Idle:
     break;
@@ -74,10 +81,10 @@ public:
   ValueTable(int stages, int microbatches, T initial)
       : microbatches(static_cast<std::size_t>(microbatches)),
         cells(2 * static_cast<std::size_t>(stages) * this->microbatches, initial) {}
-  T &at(Need need, int microbatch) {
+  T &at(Need need) {
     const std::size_t row =
         2 * static_cast<std::size_t>(need.stage) + static_cast<std::size_t>(need.value);
-    return cells[row * microbatches + static_cast<std::size_t>(microbatch)];
+    return cells[row * microbatches + static_cast<std::size_t>(need.microbatch)];
   }
 
 private:
@@ -89,10 +96,10 @@ private:
 std::optional<Need> madeBy(const Task &task) {
   switch (task.kind) {
   case TaskKind::Forward:
-    return Need{Value::Output, task.stage};
+    return Need{Value::Output, task.stage, task.microbatch};
   case TaskKind::Backward:
   case TaskKind::BackwardInput:
-    return Need{Value::Gradient, task.stage};
+    return Need{Value::Gradient, task.stage, task.microbatch};
   default:
     return std::nullopt;
   }
@@ -140,8 +147,8 @@ private:
 
   // The first thing that the task still waits for.
   std::optional<Need> missing(const Task &task) {
-    for (const Need need : needsOf(task, stages))
-      if (readyAt.at(need, task.microbatch) == kNever)
+    for (const Need need : needsOf(task, order))
+      if (readyAt.at(need) == kNever)
         return need;
     return std::nullopt;
   }
@@ -160,15 +167,21 @@ private:
     return true;
   }
 
+  // When the rank holds it: what another rank made has a way to go.
+  std::int64_t arrival(Need need, std::size_t rank) {
+    const int maker = order.placement[static_cast<std::size_t>(need.stage)];
+    return readyAt.at(need) + (maker == static_cast<int>(rank) ? 0 : costs.transfer);
+  }
+
   void execute(std::size_t rank, const Task &task) {
     std::int64_t start = freeAt[rank];
-    for (const Need need : needsOf(task, stages))
-      start = std::max(start, readyAt.at(need, task.microbatch));
+    for (const Need need : needsOf(task, order))
+      start = std::max(start, arrival(need, rank));
     times.start[rank][next[rank]] = start;
     freeAt[rank] = start + costs.of(task.kind);
     times.busy[rank] += costs.of(task.kind);
     if (const std::optional<Need> made = madeBy(task))
-      readyAt.at(*made, task.microbatch) = freeAt[rank];
+      readyAt.at(*made) = freeAt[rank];
     if (task.kind == TaskKind::Forward)
       times.peakLive[rank] = std::max(times.peakLive[rank], ++live[rank]);
     else if (task.kind != TaskKind::BackwardInput)
@@ -197,7 +210,7 @@ private:
         continue;
       const Task &task = order.rows[rank][next[rank]];
       const std::optional<Need> need = isKnown(task) ? missing(task) : std::nullopt;
-      const int maker = need ? makers.at(*need, task.microbatch) : kNobody;
+      const int maker = need ? makers.at(*need) : kNobody;
       if (maker == kNobody)
         return stuckAt(rank, need, maker);
       if (!circle)
@@ -219,7 +232,7 @@ private:
       for (std::size_t position = next[rank]; position < order.rows[rank].size(); ++position) {
         const Task &task = order.rows[rank][position];
         if (const std::optional<Need> made = madeBy(task); made && isKnown(task))
-          makers.at(*made, task.microbatch) = static_cast<int>(rank);
+          makers.at(*made) = static_cast<int>(rank);
       }
     return makers;
   }
@@ -236,7 +249,7 @@ private:
         task.kind == TaskKind::BackwardInput || task.kind == TaskKind::BackwardWeight;
     const TaskKind gradient = split ? TaskKind::BackwardInput : TaskKind::Backward;
     const TaskKind kind = need->value == Value::Output ? TaskKind::Forward : gradient;
-    stuck.message += "it waits for " + toText({kind, need->stage, task.microbatch});
+    stuck.message += "it waits for " + toText({kind, need->stage, need->microbatch});
     if (maker == kNobody) {
       stuck.message += ", which no rank runs";
       return stuck;

@@ -1,4 +1,4 @@
-// Unit time: when each task starts if tasks have integer costs and transfers are free.
+// Unit time: when each task starts if tasks have integer costs.
 //
 //   UnitTimes times = simulate(oneFOneB({.ranks = 4, .microbatches = 8}));
 //   times.makespan  // 33, of which every rank is busy 24
@@ -14,14 +14,6 @@
 #include <string>
 
 namespace vime {
-
-struct UnitCosts {
-  int forward = 1;
-  int backward = 2;
-  int backwardInput = 1;
-  int backwardWeight = 1;
-  int of(TaskKind kind) const;
-};
 
 /// Where an order that never completes stands still.
 struct StuckTask {

@@ -1,7 +1,7 @@
 // Orders as text.
 #include "schedules/Notation.h"
 #include "schedules/OrderJson.h"
-#include "schedules/Orders.h"
+#include "schedules/Orders/Orders.h"
 #include "schedules/Registry.h"
 #include "tests/schedules/ParsedOrder.h"
 
@@ -13,7 +13,7 @@ namespace {
 std::string timeline(const Schedule &order) { return "\n" + toTimeline(order); }
 
 TEST(Timeline, OneFOneB) {
-  EXPECT_EQ(timeline(oneFOneB({.ranks = 4, .microbatches = 4})), R"(
+  EXPECT_EQ(timeline(orders::oneFOneB.build({.ranks = 4, .microbatches = 4})), R"(
 rank 0  F0 F1 F2 F3 .  .  .  .  .  .  B0--- .  B1--- .  B2--- .  B3---
 rank 1  .  F0 F1 F2 .  .  .  .  B0--- F3 B1--- .  B2--- .  B3--- .  .
 rank 2  .  .  F0 F1 .  .  B0--- F2 B1--- F3 B2--- .  B3--- .  .  .  .
@@ -22,7 +22,7 @@ rank 3  .  .  .  F0 B0--- F1 B1--- F2 B2--- F3 B3--- .  .  .  .  .  .
 }
 
 TEST(Timeline, ZeroBubbleH1) {
-  EXPECT_EQ(timeline(zeroBubbleH1({.ranks = 3, .microbatches = 4})), R"(
+  EXPECT_EQ(timeline(orders::zeroBubbleH1.build({.ranks = 3, .microbatches = 4})), R"(
 rank 0  F0 F1 F2 .  .  I0 W0 F3 I1 W1 I2 W2 I3 W3
 rank 1  .  F0 F1 .  I0 F2 I1 W0 F3 I2 W1 I3 W2 W3
 rank 2  .  .  F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3
@@ -30,7 +30,7 @@ rank 2  .  .  F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3
 }
 
 TEST(Timeline, NamesStagesWhereARankHasSeveral) {
-  EXPECT_EQ(timeline(interleaved({.ranks = 2, .microbatches = 2, .chunks = 2})), R"(
+  EXPECT_EQ(timeline(orders::interleaved.build({.ranks = 2, .microbatches = 2, .chunks = 2})), R"(
 rank 0  0F0 0F1 2F0 2F1 .   .   2B0---- .   2B1---- 0B0---- 0B1----
 rank 1  .   1F0 1F1 3F0 3B0---- 3F1 3B1---- 1B0---- 1B1---- .   .
 )");

@@ -1,5 +1,5 @@
 // The orders as pictures: small enough to follow with a finger.
-#include "schedules/Orders.h"
+#include "schedules/Orders/Orders.h"
 #include "schedules/Notation.h"
 #include "schedules/Placement.h"
 
@@ -12,7 +12,7 @@ namespace {
 std::string grid(const Schedule &order) { return "\n" + toGrid(order); }
 
 TEST(GPipe, FourRanksFourMicrobatches) {
-  EXPECT_EQ(grid(gpipe({.ranks = 4, .microbatches = 4})), R"(
+  EXPECT_EQ(grid(orders::gpipe.build({.ranks = 4, .microbatches = 4})), R"(
 0F0 0F1 0F2 0F3 .   .   .   .   .   .   .   .   .   0B0 0B1 0B2 0B3
 .   1F0 1F1 1F2 1F3 .   .   .   .   .   .   1B0 1B1 1B2 1B3
 .   .   2F0 2F1 2F2 2F3 .   .   .   2B0 2B1 2B2 2B3
@@ -21,11 +21,11 @@ TEST(GPipe, FourRanksFourMicrobatches) {
 }
 
 TEST(GPipe, OneRankOneMicrobatch) {
-  EXPECT_EQ(toGrid(gpipe({.ranks = 1, .microbatches = 1})), "0F0 0B0\n");
+  EXPECT_EQ(toGrid(orders::gpipe.build({.ranks = 1, .microbatches = 1})), "0F0 0B0\n");
 }
 
 TEST(OneFOneB, FourRanksFiveMicrobatches) {
-  EXPECT_EQ(grid(oneFOneB({.ranks = 4, .microbatches = 5})), R"(
+  EXPECT_EQ(grid(orders::oneFOneB.build({.ranks = 4, .microbatches = 5})), R"(
 0F0 0F1 0F2 0F3 0B0 0F4 0B1 0B2 0B3 0B4
 1F0 1F1 1F2 1B0 1F3 1B1 1F4 1B2 1B3 1B4
 2F0 2F1 2B0 2F2 2B1 2F3 2B2 2F4 2B3 2B4
@@ -35,7 +35,7 @@ TEST(OneFOneB, FourRanksFiveMicrobatches) {
 
 // Fewer microbatches than ranks: the first ranks never alternate.
 TEST(OneFOneB, FourRanksTwoMicrobatches) {
-  EXPECT_EQ(grid(oneFOneB({.ranks = 4, .microbatches = 2})), R"(
+  EXPECT_EQ(grid(orders::oneFOneB.build({.ranks = 4, .microbatches = 2})), R"(
 0F0 0F1 0B0 0B1
 1F0 1F1 1B0 1B1
 2F0 2F1 2B0 2B1
@@ -44,7 +44,7 @@ TEST(OneFOneB, FourRanksTwoMicrobatches) {
 }
 
 TEST(Interleaved, TwoRanksFourMicrobatchesTwoChunks) {
-  EXPECT_EQ(grid(interleaved({.ranks = 2, .microbatches = 4, .chunks = 2})), R"(
+  EXPECT_EQ(grid(orders::interleaved.build({.ranks = 2, .microbatches = 4, .chunks = 2})), R"(
 0F0 0F1 2F0 2F1 .   .   0F2 2B0 0F3 2B1 2F2 0B0 2F3 0B1 .   2B2 .   2B3 .   0B2 .   0B3
 .   1F0 1F1 .   3F0 3B0 3F1 3B1 1F2 1B0 1F3 1B1 3F2 3B2 3F3 3B3 .   1B2 .   1B3
 )");
@@ -53,7 +53,7 @@ TEST(Interleaved, TwoRanksFourMicrobatchesTwoChunks) {
 // Ten microbatches on four ranks make two rounds of five: the last rank of the reference's worked
 // example.
 TEST(Interleaved, RoundsLargerThanRanks) {
-  Schedule order = interleaved({.ranks = 4, .microbatches = 10, .chunks = 2});
+  Schedule order = orders::interleaved.build({.ranks = 4, .microbatches = 10, .chunks = 2});
   order.rows.erase(order.rows.begin(), order.rows.begin() + 3);
   EXPECT_EQ(
       toCsv(order),
@@ -63,14 +63,14 @@ TEST(Interleaved, RoundsLargerThanRanks) {
 
 // One chunk is legal but not 1F1B: the warm-up is longer.
 TEST(Interleaved, OneChunk) {
-  EXPECT_EQ(grid(interleaved({.ranks = 2, .microbatches = 4, .chunks = 1})), R"(
+  EXPECT_EQ(grid(orders::interleaved.build({.ranks = 2, .microbatches = 4, .chunks = 1})), R"(
 0F0 0F1 .   .   0F2 0B0 0F3 0B1 .   0B2 .   0B3
 .   1F0 1B0 1F1 1B1 1F2 1B2 1F3 1B3
 )");
 }
 
 TEST(ZeroBubbleH1, FourRanksFiveMicrobatches) {
-  EXPECT_EQ(grid(zeroBubbleH1({.ranks = 4, .microbatches = 5})), R"(
+  EXPECT_EQ(grid(orders::zeroBubbleH1.build({.ranks = 4, .microbatches = 5})), R"(
 0F0 0F1 0F2 0F3 0I0 0W0 0F4 0I1 0W1 0I2 0W2 0I3 0W3 0I4 0W4
 1F0 1F1 1F2 1I0 1F3 1I1 1W0 1F4 1I2 1W1 1I3 1W2 1I4 1W3 1W4
 2F0 2F1 2I0 2F2 2I1 2F3 2I2 2W0 2F4 2I3 2W1 2I4 2W2 2W3 2W4
@@ -81,7 +81,7 @@ TEST(ZeroBubbleH1, FourRanksFiveMicrobatches) {
 // Fewer microbatches than ranks: the input gradients still hurry upstream, the weight gradients
 // wait for the end.
 TEST(ZeroBubbleH1, FourRanksTwoMicrobatches) {
-  EXPECT_EQ(grid(zeroBubbleH1({.ranks = 4, .microbatches = 2})), R"(
+  EXPECT_EQ(grid(orders::zeroBubbleH1.build({.ranks = 4, .microbatches = 2})), R"(
 0F0 0F1 0I0 0W0 0I1 0W1
 1F0 1F1 1I0 1I1 1W0 1W1
 2F0 2F1 2I0 2I1 2W0 2W1
@@ -91,7 +91,7 @@ TEST(ZeroBubbleH1, FourRanksTwoMicrobatches) {
 
 // Stages 0 and 3 on rank 0, stages 1 and 2 at the turn: the loss is where the tokens are.
 TEST(ZeroBubbleV, TwoRanksFourMicrobatches) {
-  EXPECT_EQ(grid(zeroBubbleV({.ranks = 2, .microbatches = 4, .chunks = 2})), R"(
+  EXPECT_EQ(grid(orders::zeroBubbleV.build({.ranks = 2, .microbatches = 4, .chunks = 2})), R"(
 0F0 0F1 0F2 3F0 3I0 3W0 3F1 3I1 3W1 0F3 0I0 0W0 3F2 3I2 3W2 0I1 0W1 3F3 3I3 3W3 0I2 0W2 0I3 0W3
 .   1F0 2F0 1F1 2F1 2I0 2W0 1F2 1I0 1W0 2F2 2I1 2W1 1F3 1I1 1W1 2F3 2I2 2W2 1I2 2I3 1I3 1W2 2W3 1W3
 )");
@@ -99,7 +99,7 @@ TEST(ZeroBubbleV, TwoRanksFourMicrobatches) {
 
 // Three microbatches fill two ranks; with two the slots of the third stay free.
 TEST(ZeroBubbleV, TwoRanksTwoMicrobatches) {
-  EXPECT_EQ(grid(zeroBubbleV({.ranks = 2, .microbatches = 2, .chunks = 2})), R"(
+  EXPECT_EQ(grid(orders::zeroBubbleV.build({.ranks = 2, .microbatches = 2, .chunks = 2})), R"(
 0F0 0F1 .   3F0 3I0 3W0 3F1 3I1 3W1 0I0 0W0 .   .   .   0I1 0W1 .   .
 .   1F0 2F0 1F1 2F1 2I0 2W0 .   1I0 1W0 .   2I1 2W1 1I1 .   .   1W1 .   .
 )");
@@ -117,13 +117,13 @@ std::string moved(const Schedule &order, const Placement &placement) {
 }
 
 TEST(Placement, RanksOfAnOrderCanBeRenamed) {
-  const Schedule order = oneFOneB({.ranks = 3, .microbatches = 1});
+  const Schedule order = orders::oneFOneB.build({.ranks = 3, .microbatches = 1});
   EXPECT_EQ(moved(order, {2, 0, 1}), "1F0 1B0\n2F0 2B0\n0F0 0B0\n");
   EXPECT_EQ(moved(order, order.placement), toGrid(order));
 }
 
 TEST(Placement, StagesOfARankStayTogetherAndApartFromOthers) {
-  const Schedule order = interleaved({.ranks = 2, .microbatches = 2, .chunks = 2});
+  const Schedule order = orders::interleaved.build({.ranks = 2, .microbatches = 2, .chunks = 2});
   EXPECT_EQ(moved(order, {0, 1, 1, 0}),
             "stages 0 and 2 share a rank in this schedule, not in the placement");
   EXPECT_EQ(moved(order, {1, 1, 1, 1}),

@@ -210,9 +210,9 @@ std::optional<int> interleavedMakespan(ScheduleShape shape) {
 }
 
 std::optional<int> interleavedPeak(ScheduleShape shape) {
-  const auto [ranks, microbatches, chunks] = shape;
-  const int round = microbatches / std::max(1, microbatches / ranks);
-  return std::min(2 * (ranks - 1) + (chunks - 1) * round + 1, chunks * microbatches);
+  const int round = shape.microbatches / std::max(1, shape.microbatches / shape.ranks);
+  return std::min(2 * (shape.ranks - 1) + (shape.chunks - 1) * round + 1,
+                  shape.chunks * shape.microbatches);
 }
 
 std::optional<int> zeroBubbleMakespan(ScheduleShape shape) {

@@ -1,7 +1,7 @@
 // Tables of orders: what is read, what is refused and in which words.
 #include "schedules/Notation.h"
 #include "schedules/OrderTable.h"
-#include "schedules/Orders.h"
+#include "schedules/Orders/Orders.h"
 #include "schedules/Registry.h"
 #include "tests/schedules/GoldenTables.h"
 #include "tests/schedules/ParsedOrder.h"
@@ -131,8 +131,7 @@ TEST(Table, TellsEveryCellThatItCannotRead) {
 }
 
 TEST(Table, RefusesNumbersOutOfRange) {
-  EXPECT_EQ(complaint("0F1048576"),
-            "1:1: `0F1048576` names a microbatch beyond 1048575");
+  EXPECT_EQ(complaint("0F1048576"), "1:1: `0F1048576` names a microbatch beyond 1048575");
   EXPECT_EQ(complaint("65536F0"), "1:1: `65536F0` names a stage beyond 65535");
   std::string rows;
   for (int rank = 0; rank <= 1024; ++rank)
@@ -153,7 +152,7 @@ TEST(Table, AnyBytesAreReadOrRefused) {
   const std::string alphabet = "0123456789FBIW,,\r\n \xff(-;)";
   int read = 0;
   for (int round = 0; round < 4000; ++round) {
-    std::string text = toCsv(zeroBubbleH1({.ranks = 2, .microbatches = 3}));
+    std::string text = toCsv(orders::zeroBubbleH1.build({.ranks = 2, .microbatches = 3}));
     for (std::size_t change = 0; change <= below(4); ++change)
       text[below(text.size())] = alphabet[below(alphabet.size())];
     const auto result = readTable(text);

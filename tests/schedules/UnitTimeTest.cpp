@@ -1,7 +1,7 @@
 // The simulator: starts, sums, and how it speaks of orders that cannot complete.
 #include "schedules/UnitTime.h"
 #include "schedules/Notation.h"
-#include "schedules/Orders.h"
+#include "schedules/Orders/Orders.h"
 #include "tests/schedules/ParsedOrder.h"
 
 #include <gtest/gtest.h>
@@ -28,6 +28,32 @@ TEST(UnitTime, CostsAreTheCallers) {
   const Schedule order = parsed("0F0,0I0,0W0\n1F0,1I0,1W0\n");
   EXPECT_EQ(simulate(order, {.forward = 10, .backwardInput = 12, .backwardWeight = 8}).makespan,
             10 + 10 + 12 + 12 + 8);
+}
+
+TEST(UnitTime, TransfersTakeTimeBetweenRanks) {
+  const Schedule order = parsed("0F0,0B0\n1F0,2F0,2B0,1B0\n");
+  EXPECT_EQ(simulate(order).makespan, 9);
+  EXPECT_EQ(simulate(order, {.transfer = 5}).makespan, 9 + 2 * 5); // 1 and 2 share a rank
+}
+
+// Two copies of two stages, against each other: microbatch 1 never leaves the second.
+TEST(UnitTime, CopiesPassNothingToEachOther) {
+  Schedule order = parsed("0F0,3F1,3B1,0B0\n2F1,1F0,1B0,2B1\n");
+  EXPECT_TRUE(simulate(order).stuck.has_value());
+  order.copies = 2;
+  EXPECT_EQ(simulate(order).stuck, std::nullopt);
+  EXPECT_EQ(simulate(order).makespan, 6);
+}
+
+// The second slice attends to the first, so its gradient comes first.
+TEST(UnitTime, SlicesDependOnEachOther) {
+  Schedule order = parsed("0F0,0F1,0B0,0B1\n");
+  EXPECT_EQ(simulate(order).stuck, std::nullopt);
+  order.slices = 2;
+  EXPECT_TRUE(simulate(order).stuck.has_value());
+  order = parsed("0F0,0F1,0B1,0B0\n");
+  order.slices = 2;
+  EXPECT_EQ(simulate(order).stuck, std::nullopt);
 }
 
 // An activation outlives the input gradient: the weight gradient still reads it.

@@ -2,7 +2,7 @@
 // gradient, which nobody waits for, lags behind by `rank` microbatches and fills the slots in which
 // 1F1B drains. Every rank keeps as many microbatches alive as there are ranks.
 // Source: Qi et al. 2023, Zero Bubble Pipeline Parallelism.
-#include "schedules/Orders.h"
+#include "schedules/Orders/Orders.h"
 #include "schedules/Placement.h"
 #include "schedules/RowBuilder.h"
 
@@ -10,7 +10,9 @@
 
 namespace vime {
 
-Schedule zeroBubbleH1(ScheduleShape shape) {
+namespace {
+
+Schedule build(ScheduleShape shape) {
   Schedule order{linearPlacement(shape), {}};
   for (int rank = 0; rank < shape.ranks; ++rank) {
     const int ahead = std::min(shape.ranks - 1 - rank, shape.microbatches);
@@ -29,5 +31,18 @@ Schedule zeroBubbleH1(ScheduleShape shape) {
   }
   return order;
 }
+
+} // namespace
+
+const Order orders::zeroBubbleH1{.name = "zb-h1",
+                                 .summary =
+                                     "1f1b with weight gradients in the slots where it drains",
+                                 .placement = "linear",
+                                 .chunks = {.least = 1, .most = 1, .usual = 1},
+                                 .build = build,
+                                 .needs = "1 chunk",
+                                 .bubble = "(p-1)(F+I-W) if m >= p",
+                                 .peak = "min(p, m) microbatches",
+                                 .source = "Qi et al. 2023"};
 
 } // namespace vime

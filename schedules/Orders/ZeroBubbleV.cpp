@@ -4,7 +4,7 @@
 // a rank idles only until its first task, and keeps as many activations alive as under 1F1B.
 // Source: Qi et al. 2024, Pipeline Parallelism with Controllable Memory; idle slots as PyTorch
 // draws them.
-#include "schedules/Orders.h"
+#include "schedules/Orders/Orders.h"
 #include "schedules/Placement.h"
 #include "schedules/RowBuilder.h"
 
@@ -53,9 +53,7 @@ std::vector<Task> rowOf(int rank, int ranks, int microbatches, std::vector<int> 
   return row.weightUp(rank).weightDown(rank).take();
 }
 
-} // namespace
-
-Schedule zeroBubbleV(ScheduleShape shape) {
+Schedule build(ScheduleShape shape) {
   Schedule order{veePlacement(shape), {}};
   const int filled = std::max(2 * shape.ranks - 1, shape.microbatches); // what fills the pipeline
   for (int rank = 0; rank < shape.ranks; ++rank) {
@@ -66,5 +64,18 @@ Schedule zeroBubbleV(ScheduleShape shape) {
   }
   return order;
 }
+
+} // namespace
+
+const Order orders::zeroBubbleV{
+    .name = "zb-v",
+    .summary = "two stages per rank, down the ranks and back: the bubble of one short forward",
+    .placement = "vee",
+    .chunks = {.least = 2, .most = 2, .usual = 2},
+    .build = build,
+    .needs = "2 chunks",
+    .bubble = "(p-1)F/2 if F = I = W and m >= 2p-1",
+    .peak = "min(p, m) microbatches",
+    .source = "Qi et al. 2024"};
 
 } // namespace vime

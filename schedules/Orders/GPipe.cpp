@@ -1,12 +1,14 @@
 // GPipe: every rank runs all forwards, then all backwards, both in ascending microbatch order.
 // Simple, and keeps all microbatches alive. Source: Huang et al. 2019; idle slots as PyTorch draws.
-#include "schedules/Orders.h"
+#include "schedules/Orders/Orders.h"
 #include "schedules/Placement.h"
 #include "schedules/RowBuilder.h"
 
 namespace vime {
 
-Schedule gpipe(ScheduleShape shape) {
+namespace {
+
+Schedule build(ScheduleShape shape) {
   Schedule order{linearPlacement(shape), {}};
   for (int rank = 0; rank < shape.ranks; ++rank) {
     const int behind = shape.ranks - 1 - rank;
@@ -18,5 +20,17 @@ Schedule gpipe(ScheduleShape shape) {
   }
   return order;
 }
+
+} // namespace
+
+const Order orders::gpipe{.name = "gpipe",
+                          .summary = "all forwards, then all backwards",
+                          .placement = "linear",
+                          .chunks = {.least = 1, .most = 1, .usual = 1},
+                          .build = build,
+                          .needs = "1 chunk",
+                          .bubble = "(p-1)(F+B)",
+                          .peak = "m microbatches",
+                          .source = "Huang et al. 2019"};
 
 } // namespace vime

@@ -1,7 +1,7 @@
 // Interleaved 1F1B: a rank holds several stages, `ranks` apart, and takes one round of microbatches
 // through each of them in turn, so the pipeline fills and drains in 1/chunks of the time.
 // Source: Narayanan et al. 2021; rounds and idle slots as PyTorch draws them.
-#include "schedules/Orders.h"
+#include "schedules/Orders/Orders.h"
 #include "schedules/Placement.h"
 #include "schedules/RowBuilder.h"
 
@@ -9,9 +9,21 @@
 
 namespace vime {
 
-int interleavedRounds(ScheduleShape shape) { return std::max(1, shape.microbatches / shape.ranks); }
-
 namespace {
+
+// Microbatches run in this many rounds, all of one size.
+int roundsOf(ScheduleShape shape) { return std::max(1, shape.microbatches / shape.ranks); }
+
+// A remainder would leave one round short: its steady part would miss microbatches.
+std::optional<Refusal> refuses(ScheduleShape shape) {
+  const int rounds = roundsOf(shape);
+  if (shape.microbatches % rounds == 0)
+    return std::nullopt;
+  return Refusal{"microbatches", "cannot run " + std::to_string(shape.microbatches) +
+                                     " microbatches on " + std::to_string(shape.ranks) +
+                                     " ranks: they make " + std::to_string(rounds) +
+                                     " rounds, which would not be of one size"};
+}
 
 // The k-th forward of a rank belongs to chunk (k / round) mod chunks; its backwards go through the
 // chunks the other way.
@@ -40,12 +52,10 @@ int slotsToWait(ScheduleShape shape, int rank, int turn, int ahead) {
   return ahead == 0 ? 0 : std::max(0, shape.stages() + turn - (ahead + rank));
 }
 
-} // namespace
-
-Schedule interleaved(ScheduleShape shape) {
+Schedule build(ScheduleShape shape) {
   Schedule order{loopPlacement(shape), {}};
   const int total = shape.chunks * shape.microbatches; // forwards of one rank, and backwards
-  const int round = shape.microbatches / interleavedRounds(shape);
+  const int round = shape.microbatches / roundsOf(shape);
   for (int rank = 0; rank < shape.ranks; ++rank) {
     const int turn = 2 * (shape.ranks - 1 - rank); // slots from this rank to the last and back
     const int ahead = std::min((shape.chunks - 1) * round + turn, total);
@@ -68,5 +78,19 @@ Schedule interleaved(ScheduleShape shape) {
   }
   return order;
 }
+
+} // namespace
+
+const Order orders::interleaved{
+    .name = "interleaved",
+    .summary = "1f1b over several stages per rank: a shorter bubble for more transfers",
+    .placement = "loop",
+    .chunks = {.least = 1, .most = kMaxChunks, .usual = 2},
+    .build = build,
+    .refusal = refuses,
+    .needs = "microbatches a multiple of max(1, microbatches div ranks)",
+    .bubble = "(p-1)(F+B)/v if p divides m",
+    .peak = "(2(p-1) + (v-1)n + 1)/v microbatches, n per round",
+    .source = "Narayanan et al. 2021"};
 
 } // namespace vime

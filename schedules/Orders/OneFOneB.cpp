@@ -2,7 +2,7 @@
 // it, then alternates, backward first. Keeps at most `ranks - rank` microbatches alive, where GPipe
 // keeps all of them. Source: Narayanan et al. 2021; the row is the one that PyTorch's executor
 // runs.
-#include "schedules/Orders.h"
+#include "schedules/Orders/Orders.h"
 #include "schedules/Placement.h"
 #include "schedules/RowBuilder.h"
 
@@ -10,7 +10,9 @@
 
 namespace vime {
 
-Schedule oneFOneB(ScheduleShape shape) {
+namespace {
+
+Schedule build(ScheduleShape shape) {
   Schedule order{linearPlacement(shape), {}};
   for (int rank = 0; rank < shape.ranks; ++rank) {
     const int ahead = std::min(shape.ranks - rank, shape.microbatches);
@@ -23,5 +25,18 @@ Schedule oneFOneB(ScheduleShape shape) {
   }
   return order;
 }
+
+} // namespace
+
+const Order orders::oneFOneB{.name = "1f1b",
+                             .summary =
+                                 "one forward, one backward: as fast as gpipe with less memory",
+                             .placement = "linear",
+                             .chunks = {.least = 1, .most = 1, .usual = 1},
+                             .build = build,
+                             .needs = "1 chunk",
+                             .bubble = "(p-1)(F+B)",
+                             .peak = "min(p, m) microbatches",
+                             .source = "Narayanan et al. 2021"};
 
 } // namespace vime
