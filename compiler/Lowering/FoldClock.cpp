@@ -90,8 +90,8 @@ private:
   std::vector<int> clearing;         // by stage
 };
 
-/// A loop around the middle of the clock, or, if that is not most of it, also around its quarters: an
-/// order has one steady state, or one for each direction.
+/// A loop around the middle of the clock, or, if that is not most of it, also around its quarters:
+/// an order has one steady state, or one for each direction.
 std::vector<ClockPart> loopsOf(const Repetitions &repetitions, std::size_t nodes) {
   std::vector<ClockPart> loops;
   for (const std::size_t place : {nodes / 2, nodes / 4, nodes / 4 * 3}) {

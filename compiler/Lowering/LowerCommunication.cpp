@@ -244,8 +244,7 @@ private:
                 several ? Comparison::AtLeast : Comparison::Equal);
   }
 
-  void writePass(ProgramWriter &programs, const FoldedClock &folded, Pass pass,
-                 bool isDecided) {
+  void writePass(ProgramWriter &programs, const FoldedClock &folded, Pass pass, bool isDecided) {
     PassWriter({order.placement, chunkOf, boundary, pipeline, ranks / pipeline, fillsUp(job)},
                programs)
         .write(folded, pass, nextLoop, isDecided);

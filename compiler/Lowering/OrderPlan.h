@@ -11,8 +11,8 @@
 
 namespace vime {
 
-/// Its plan, as all phases leave it, of one step of microbatches of one sample of eight tokens, with
-/// the order's name as schedule; nothing, and findings, if the lowering refuses the order. Not
+/// Its plan, as all phases leave it, of one step of microbatches of one sample of eight tokens,
+/// with the order's name as schedule; nothing, and findings, if the lowering refuses the order. Not
 /// judged yet.
 std::optional<plan::Plan> planOfOrder(const Schedule &order, int microbatches,
                                       const std::string &name, const TextFacts &text,

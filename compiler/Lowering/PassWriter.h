@@ -22,7 +22,7 @@ struct PipelineOfRanks {
   plan::Message boundary;                    // from stage to stage
   std::uint32_t ranks;                       // of a replica
   std::uint32_t replicas;                    // that do the same side by side
-  bool fillsUp; // microbatches may be empty, and are skipped then
+  bool fillsUp;                              // microbatches may be empty, and are skipped then
 };
 
 class PassWriter {

@@ -277,8 +277,7 @@ bool accumulates(const PipelineNode &node) {
 std::vector<int> clearingMicrobatches(const PipelineClock &clock, std::size_t stages) {
   std::vector<int> clearing(stages, -1);
   for (const PipelineNode &node : clock.nodes)
-    if (int &first = clearing[static_cast<std::size_t>(node.stage)];
-        first < 0 && accumulates(node))
+    if (int &first = clearing[static_cast<std::size_t>(node.stage)]; first < 0 && accumulates(node))
       first = node.microbatch;
   return clearing;
 }

@@ -50,8 +50,7 @@ public:
                   Waiting waiting = Waiting::Nobody, std::uint32_t stage = 0);
   /// An action on the rank's lane of the kind that the opcode asks for.
   void local(std::uint32_t rank, plan::Opcode opcode, std::uint32_t stage = 0,
-             MovingMicrobatch microbatch = {}, std::uint16_t immediate = 0,
-             std::uint8_t flags = 0);
+             MovingMicrobatch microbatch = {}, std::uint16_t immediate = 0, std::uint8_t flags = 0);
   /// The latest action of the rank runs only where this entry of the condition table holds.
   void guard(std::uint32_t rank, std::uint8_t condition);
 

@@ -258,8 +258,7 @@ void TextWriter::actions(const Program &program, std::uint32_t rank) {
       open.push_back(&*loop);
     }
     if (one != program.cases.end() && index == one->begin)
-      line("# case: {}",
-           one->condition == 0 ? "always" : describeCondition(plan, one->condition));
+      line("# case: {}", one->condition == 0 ? "always" : describeCondition(plan, one->condition));
     action(program, rank, index);
     if (one != program.cases.end() && index + 1 == one->end)
       line("# end of case {}", one++ - program.cases.begin());

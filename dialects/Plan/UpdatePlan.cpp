@@ -32,7 +32,7 @@ public:
       *records[index] = uses.recordOf(program.actions[index]);
     for (std::size_t index = 0; index < loops.size(); ++index) {
       const plan::Loop &loop = program.loops[index];
-      loops[index].op.record() = {loop.id,    loop.trips,  loop.start,
+      loops[index].op.record() = {loop.id,     loop.trips, loop.start,
                                   loop.period, loop.until, loop.perTrip};
     }
     for (std::size_t index = 0; index < cases.size(); ++index)

@@ -1,4 +1,5 @@
-// FileHash: the XXH3-128 of bytes and of whole files, for noticing that they are others than before.
+// FileHash: the XXH3-128 of bytes and of whole files, for noticing that they are others than
+// before.
 #pragma once
 
 #include <array>

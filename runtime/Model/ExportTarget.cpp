@@ -146,7 +146,8 @@ Status removeExportFiles(const fs::path &directory, const std::set<std::string> 
       paths.push_back(entry->path());
   if (error)
     return fileError("read", directory, error.value());
-  std::ranges::partition(paths, [](const fs::path &path) { return path.filename() != kExportIndex; });
+  std::ranges::partition(paths,
+                         [](const fs::path &path) { return path.filename() != kExportIndex; });
   for (const fs::path &path : paths)
     if (unlink(path.c_str()) != 0)
       return fileError("remove", path, errno);

@@ -1,7 +1,8 @@
 // SafeTensorsHeader: the part of a safetensors file that says what lies in the rest of it.
 //
 // A file is 8 bytes of header length, a JSON header (name → type, shape, offsets; texts under
-// `__metadata__`), and the data. Source: https://github.com/huggingface/safetensors, section Format.
+// `__metadata__`), and the data. Source: https://github.com/huggingface/safetensors, section
+// Format.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +34,8 @@ struct SafeTensorsHeader {
 
 inline constexpr std::uint64_t kSafeTensorsLengthBytes = 8;
 
-/// The length of the header of a file of `fileBytes` bytes, whose first bytes are `start`; path: for
-/// messages. InvalidInput: it cannot be one.
+/// The length of the header of a file of `fileBytes` bytes, whose first bytes are `start`; path:
+/// for messages. InvalidInput: it cannot be one.
 StatusOr<std::uint64_t> safeTensorsHeaderLength(const std::string &path, std::string_view start,
                                                 std::uint64_t fileBytes);
 

@@ -7,9 +7,10 @@
 //
 // A stage owns no state that changes: weights, gradients, activations and stashes are the caller's,
 // laid out by `stageSpec`. Operands stand in the order of runtime/Plan/Opcode.cpp and are null
-// where a stage has none. Tasks allocate nothing, throw nothing (those on LibTorch, when a workspace
-// was too small: KernelError), and may run on any thread as long as they share no writable operand. The number of tokens comes with the segments of each call and
-// may be anything up to the caps, 0 included.
+// where a stage has none. Tasks allocate nothing, throw nothing (those on LibTorch, when a
+// workspace was too small: KernelError), and may run on any thread as long as they share no
+// writable operand. The number of tokens comes with the segments of each call and may be anything
+// up to the caps, 0 included.
 #pragma once
 
 #include <cstdint>

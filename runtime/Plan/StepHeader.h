@@ -48,8 +48,8 @@ struct RankStats {
   std::uint64_t exportedTensors;    // written by `export_shard` so far
   std::uint64_t savedSteps;  // steps done in the latest snapshot that is on the disk; 0: none
   std::uint64_t savedStages; // of which the shards are on the disk
-  std::uint64_t tokens;             // of the replica's microbatches
-  double loss;                      // their sum, on the rank that has them; else 0
+  std::uint64_t tokens;      // of the replica's microbatches
+  double loss;               // their sum, on the rank that has them; else 0
 };
 
 } // namespace vime::plan

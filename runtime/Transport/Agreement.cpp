@@ -30,8 +30,8 @@ struct Transfer {
 class Stream {
 public:
   explicit Stream(const plan::Message &message)
-      : perToken(message.perToken), fields{message.fixed, perToken,
-                                           static_cast<std::uint64_t>(message.type)} {}
+      : perToken(message.perToken),
+        fields{message.fixed, perToken, static_cast<std::uint64_t>(message.type)} {}
 
   void add(Transfer transfer) {
     if (perToken == 0)

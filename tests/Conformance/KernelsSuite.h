@@ -18,7 +18,7 @@ struct KernelsUnderTest {
   const Kernels *float32;
   const Kernels *float64;
   KernelLibrary library = KernelLibrary::Native; // whose workspaces they ask for
-  const Kernels *bfloat16 = nullptr; // null beside others: there are none
+  const Kernels *bfloat16 = nullptr;             // null beside others: there are none
 };
 
 inline void PrintTo(const KernelsUnderTest &one, std::ostream *out) { *out << one.name; }

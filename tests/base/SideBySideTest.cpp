@@ -15,8 +15,7 @@ TEST(SideBySide, EveryTaskRunsOnce) {
   for (const std::size_t threads : {1u, 2u, 7u})
     for (const std::size_t count : {0u, 1u, 5u, 1000u}) {
       std::vector<std::atomic<int>> runs(count);
-      sideBySide(
-          count, [&](std::size_t index) { ++runs[index]; }, threads);
+      sideBySide(count, [&](std::size_t index) { ++runs[index]; }, threads);
       for (const std::atomic<int> &times : runs)
         ASSERT_EQ(times, 1);
     }

@@ -57,8 +57,9 @@ TEST(Manifest, AnotherVersionIsNamed) {
 }
 
 TEST(Manifest, OtherTextsAreNone) {
-  for (const char *text : {"", "{", "[]", "7", "null", "{}", R"({"format": 7})",
-                           R"({"format": "vime checkpoint"})", R"({"format": "other", "version": 1})"})
+  for (const char *text :
+       {"", "{", "[]", "7", "null", "{}", R"({"format": 7})", R"({"format": "vime checkpoint"})",
+        R"({"format": "other", "version": 1})"})
     EXPECT_EQ(faultOf(text), "it is no manifest of a checkpoint") << text;
   const std::string deep(100000, '[');
   EXPECT_NE(faultOf("{\"format\": \"vime checkpoint\", \"version\": 1, \"x\": " + deep), "");

@@ -10,8 +10,8 @@
 namespace vime {
 
 ModelConfig savedModel() {
-  return {.layers = 4, .hidden = 8, .heads = 2, .kvHeads = 1, .headWidth = 4, .ffn = 12,
-          .vocab = 256};
+  return {
+      .layers = 4, .hidden = 8, .heads = 2, .kvHeads = 1, .headWidth = 4, .ffn = 12, .vocab = 256};
 }
 
 std::vector<StageSpec> savedStages(std::uint32_t stages) {

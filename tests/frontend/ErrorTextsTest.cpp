@@ -63,10 +63,11 @@ TEST(ErrorTexts, CoverEveryCode) {
          at = text.find("error[J", at + 1))
       printed.insert(text.substr(at + 6, 5));
   }
-  const auto isOfLaterPhases = [](JobCode code) { // the driver reads texts and modules, not the front end
-    return code == JobCode::TextUnreadable || code == JobCode::TextTooShort ||
-           code == JobCode::ModuleUnreadable;
-  };
+  const auto isOfLaterPhases =
+      [](JobCode code) { // the driver reads texts and modules, not the front end
+        return code == JobCode::TextUnreadable || code == JobCode::TextTooShort ||
+               code == JobCode::ModuleUnreadable;
+      };
   for (const JobCodeMeaning &known : jobCodes()) {
     const std::string code = codeOf(Rule::J, number(known.code));
     EXPECT_TRUE(printed.contains(code) || isOfLaterPhases(known.code)) << code;

@@ -137,9 +137,8 @@ TEST(Fold, LongOrdersAreSimulatedWithFewMicrobatches) {
       constexpr int kMicrobatches = 4000;
       const Schedule order = orderOf(*findOrder(name), ranks, kMicrobatches);
       const auto few = foldedPass(order, kMicrobatches, Folding::WherePossible);
-      const auto all =
-          foldClock(*layClock(order, kMicrobatches), static_cast<int>(order.placement.size()),
-                    kMicrobatches);
+      const auto all = foldClock(*layClock(order, kMicrobatches),
+                                 static_cast<int>(order.placement.size()), kMicrobatches);
       EXPECT_LT(few->clock.nodes.size(), all.clock.nodes.size() / 4) << name << ranks;
       EXPECT_EQ(few->parts[1].trips, all.parts[1].trips) << name << ranks;
       EXPECT_EQ(few->clock.makespan, all.clock.makespan) << name << ranks;

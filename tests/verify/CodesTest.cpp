@@ -1,5 +1,5 @@
-// The codes that the Broken…Test files show no message of: for each a change of the small plan that raises
-// it.
+// The codes that the Broken…Test files show no message of: for each a change of the small plan that
+// raises it.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -233,7 +233,7 @@ TEST(LongLoops, TripsAreThereForEveryStep) {
   plan.programs[0].cases.clear();
   EXPECT_EQ(codesOf(plan), "S0323");
   plan = countedPlan();
-  loopOf(plan, 0).perTrip = 2; // five trips less on rank 0, ten on rank 1
+  loopOf(plan, 0).perTrip = 2;                    // five trips less on rank 0, ten on rank 1
   EXPECT_EQ(codesOf(plan).substr(0, 5), "S0105"); // microbatches that the step does not have
 }
 
