@@ -122,6 +122,7 @@ public:
         microbatches(microbatchesOf(order)), readyAt(stages, microbatches, kNever),
         next(order.rows.size()), freeAt(order.rows.size()), live(order.rows.size()) {
     times.busy.resize(order.rows.size());
+    times.span.resize(order.rows.size());
     times.peakLive.resize(order.rows.size());
     for (const std::vector<Task> &row : order.rows)
       times.start.emplace_back(row.size(), kNever);
@@ -192,11 +193,19 @@ private:
     std::int64_t busy = 0;
     for (std::size_t rank = 0; rank < order.rows.size(); ++rank) {
       times.makespan = std::max(times.makespan, freeAt[rank]);
+      times.span[rank] = freeAt[rank] - firstStart(rank);
       busy += times.busy[rank];
     }
     if (times.makespan > 0)
       times.bubble = 1.0 - static_cast<double>(busy) / static_cast<double>(times.makespan) /
                                static_cast<double>(order.rows.size());
+  }
+
+  std::int64_t firstStart(std::size_t rank) const {
+    for (const std::int64_t start : times.start[rank])
+      if (start != kNever)
+        return start;
+    return 0;
   }
 
   // The first rank whose input nobody will ever make; if there is none, the first of the circle.

@@ -28,6 +28,8 @@ struct UnitTimes {
   std::vector<std::vector<std::int64_t>> start;
   std::int64_t makespan = 0;      // end of the last task
   std::vector<std::int64_t> busy; // per rank
+  std::vector<std::int64_t> span; // per rank: from the start of its first task to the end of its
+                                  // last; what a step costs where steps follow without a barrier
   double bubble = 0;              // idle part of ranks × makespan, 0 to 1
   std::vector<int> peakLive;      // per rank: most activations (stage × microbatch) alive at once;
                                   // one lives from its forward to its B or W

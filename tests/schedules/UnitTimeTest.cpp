@@ -20,6 +20,7 @@ TEST(UnitTime, TasksStartWhenRankAndInputsAreReady) {
   EXPECT_EQ(times.start[1], (std::vector<std::int64_t>{1, 2, 4, 5}));
   EXPECT_EQ(times.makespan, 9);
   EXPECT_EQ(times.busy, (std::vector<std::int64_t>{6, 6}));
+  EXPECT_EQ(times.span, (std::vector<std::int64_t>{9, 6}));
   EXPECT_DOUBLE_EQ(times.bubble, 1.0 / 3.0);
   EXPECT_EQ(times.peakLive, (std::vector<int>{2, 1}));
 }
