@@ -1,10 +1,10 @@
 // Unit time: when each task of an order starts.
 #include "schedules/UnitTime.h"
 #include "schedules/Limits.h"
+#include "schedules/Needs.h"
 #include "schedules/Notation.h"
 
 #include <algorithm>
-#include <array>
 
 namespace vime {
 
@@ -29,52 +29,6 @@ namespace {
 constexpr std::int64_t kNever = -1;
 constexpr int kNobody = -1;
 
-// What a stage passes down, and what it passes up.
-enum class Value : std::uint8_t { Output, Gradient };
-
-struct Need {
-  Value value;
-  int stage;
-  int microbatch;
-};
-
-// At most three: the stage's own output, what the neighbour sends, what another slice leaves.
-struct Needs {
-  std::array<Need, 3> list{};
-  std::size_t count = 0;
-  void add(Value value, int stage, int microbatch) { list[count++] = {value, stage, microbatch}; }
-  const Need *begin() const { return list.data(); }
-  const Need *end() const { return list.data() + count; }
-};
-
-Needs needsOf(const Task &task, const Schedule &order) {
-  Needs needs;
-  const int depth = static_cast<int>(order.placement.size()) / order.copies; // stages of a copy
-  const int slice = task.microbatch % order.slices;
-  switch (task.kind) {
-  case TaskKind::Forward:
-    if (task.stage % depth > 0)
-      needs.add(Value::Output, task.stage - 1, task.microbatch);
-    if (slice > 0)
-      needs.add(Value::Output, task.stage, task.microbatch - 1);
-    break;
-  case TaskKind::Backward:
-  case TaskKind::BackwardInput:
-    needs.add(Value::Output, task.stage, task.microbatch);
-    if ((task.stage + 1) % depth > 0)
-      needs.add(Value::Gradient, task.stage + 1, task.microbatch);
-    if (slice + 1 < order.slices)
-      needs.add(Value::Gradient, task.stage, task.microbatch + 1);
-    break;
-  case TaskKind::BackwardWeight:
-    needs.add(Value::Gradient, task.stage, task.microbatch);
-    break;
-  case TaskKind::Idle:
-    break;
-  }
-  return needs;
-}
-
 // One number per stage, microbatch and value.
 template <typename T> class ValueTable {
 public:
@@ -91,19 +45,6 @@ private:
   std::size_t microbatches;
   std::vector<T> cells;
 };
-
-// What the task makes; null for a weight gradient, which nobody in the order waits for.
-std::optional<Need> madeBy(const Task &task) {
-  switch (task.kind) {
-  case TaskKind::Forward:
-    return Need{Value::Output, task.stage, task.microbatch};
-  case TaskKind::Backward:
-  case TaskKind::BackwardInput:
-    return Need{Value::Gradient, task.stage, task.microbatch};
-  default:
-    return std::nullopt;
-  }
-}
 
 int microbatchesOf(const Schedule &order) {
   const std::int64_t stages =
@@ -257,7 +198,7 @@ private:
     const bool split =
         task.kind == TaskKind::BackwardInput || task.kind == TaskKind::BackwardWeight;
     const TaskKind gradient = split ? TaskKind::BackwardInput : TaskKind::Backward;
-    const TaskKind kind = need->value == Value::Output ? TaskKind::Forward : gradient;
+    const TaskKind kind = need->value == Passed::Output ? TaskKind::Forward : gradient;
     stuck.message += "it waits for " + toText({kind, need->stage, need->microbatch});
     if (maker == kNobody) {
       stuck.message += ", which no rank runs";
