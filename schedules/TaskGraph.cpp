@@ -1,0 +1,70 @@
+// The tasks of an order in a sequence that they can run in.
+#include "schedules/TaskGraph.h"
+#include "schedules/Needs.h"
+
+namespace vime {
+
+namespace {
+
+class GraphBuilder {
+public:
+  explicit GraphBuilder(const Schedule &order) : order(order), next(order.rows.size()) {
+    int most = -1;
+    for (const std::vector<Task> &row : order.rows)
+      for (const Task &task : row)
+        most = std::max(most, task.microbatch);
+    microbatches = static_cast<std::size_t>(most + 1);
+    makers.assign(2 * order.placement.size() * microbatches, -1);
+  }
+
+  std::optional<TaskGraph> build() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t rank = 0; rank < order.rows.size(); ++rank)
+        while (next[rank] < order.rows[rank].size() && place(rank))
+          moved = true;
+    }
+    for (std::size_t rank = 0; rank < order.rows.size(); ++rank)
+      if (next[rank] < order.rows[rank].size())
+        return std::nullopt;
+    return std::move(graph);
+  }
+
+private:
+  std::int32_t &maker(const Need &need) {
+    const std::size_t row =
+        2 * static_cast<std::size_t>(need.stage) + static_cast<std::size_t>(need.value);
+    return makers[row * microbatches + static_cast<std::size_t>(need.microbatch)];
+  }
+
+  // The rank's next task, if what it needs has its place already.
+  bool place(std::size_t rank) {
+    const Task &task = order.rows[rank][next[rank]];
+    if (task.kind != TaskKind::Idle) {
+      TaskNode node{task, static_cast<int>(rank)};
+      std::size_t count = 0;
+      for (const Need &need : needsOf(task, order)) {
+        if (maker(need) < 0)
+          return false;
+        node.needs[count++] = maker(need);
+      }
+      if (const std::optional<Need> made = madeBy(task))
+        maker(*made) = static_cast<std::int32_t>(graph.nodes.size());
+      graph.nodes.push_back(node);
+    }
+    ++next[rank];
+    return true;
+  }
+
+  const Schedule &order;
+  std::size_t microbatches = 0;
+  std::vector<std::int32_t> makers; // by stage, what is passed, microbatch
+  std::vector<std::size_t> next;    // per rank: position of the next task
+  TaskGraph graph;
+};
+
+} // namespace
+
+std::optional<TaskGraph> graphOf(const Schedule &order) { return GraphBuilder(order).build(); }
+
+} // namespace vime

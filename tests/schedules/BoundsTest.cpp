@@ -1,0 +1,144 @@
+// Lower bounds: closed forms, what orders and peers reach, and that nothing undercuts them.
+#include "schedules/Bounds.h"
+#include "schedules/Orders/Orders.h"
+#include "schedules/Period.h"
+#include "schedules/Registry.h"
+#include "schedules/UnitTime.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace vime {
+namespace {
+
+constexpr UnitCosts kUneven{.forward = 10, .backwardInput = 12, .backwardWeight = 8};
+constexpr UnitCosts kFar{.forward = 10, .backwardInput = 12, .backwardWeight = 8, .transfer = 3};
+
+BoundedShape linear(int ranks, int microbatches, int memory, UnitCosts costs = {}) {
+  return {.placement = linearPlacement({.ranks = ranks, .microbatches = microbatches}),
+          .ranks = ranks,
+          .microbatches = microbatches,
+          .memory = memory,
+          .costs = costs};
+}
+
+BoundedShape vee(int ranks, int microbatches, int memory, UnitCosts costs = {}) {
+  BoundedShape shape = linear(ranks, microbatches, memory, costs);
+  shape.placement = veePlacement({.ranks = ranks, .microbatches = microbatches, .chunks = 2});
+  return shape;
+}
+
+std::string text(const Bound &bound) {
+  return std::to_string(bound.least) + " " + std::string(bound.label);
+}
+
+// The last rank begins after p - 1 forwards; with memory for all nothing else binds.
+TEST(Bounds, Start) {
+  EXPECT_EQ(text(boundsOf(linear(4, 8, 0)).makespan), "27 L1");
+  EXPECT_EQ(text(boundsOf(linear(4, 8, 0)).span), "24 L1");
+  EXPECT_EQ(text(boundsOf(linear(1, 8, 0)).makespan), "24 L1");
+}
+
+// (p-1)(F+I+2c) - (k-1)F on the first rank.
+TEST(Bounds, WarmUpUnderAMemory) {
+  for (int memory = 8; memory <= 15; ++memory)
+    EXPECT_EQ(boundsOf(linear(8, 32, memory)).span.least, 96 + 7 * 2 - (memory - 1)) << memory;
+  EXPECT_EQ(text(boundsOf(linear(8, 32, 8)).span), "103 L2");
+  EXPECT_EQ(boundsOf(linear(4, 8, 7, {.transfer = 1})).span.least, 24 + 6); // six hops, no warm-up
+}
+
+// Full rate under a V takes a memory of (2p + 2) / 3 at unit costs, by the first rank's lives:
+// 2p pairs of F and I down from stage 0, one from the last stage, a W each.
+TEST(Bounds, Little) {
+  const std::int64_t lives = 2 * 8 + 2 * 1 + 2; // of the first rank, p = 4
+  EXPECT_EQ(boundsOf(vee(4, 1000, 1)).span.least, 1000 * lives);
+  EXPECT_EQ(text(boundsOf(vee(4, 1000, 2)).span), std::to_string(1000 * lives / 2) + " L3");
+  EXPECT_EQ(boundsOf(vee(16, 4096, 12)).span.label, "L4"); // (2p + 2) / 3 = 11.3: at full rate
+  EXPECT_EQ(boundsOf(vee(16, 4096, 11)).span.label, "L3");
+}
+
+// One microbatch goes down and up, whatever is kept.
+TEST(Bounds, Drain) {
+  EXPECT_EQ(text(boundsOf(linear(4, 1, 0, kUneven)).makespan), std::to_string(4 * 22 + 8) + " L4");
+  EXPECT_EQ(boundsOf(linear(4, 2, 1, kUneven)).makespan.least, (4 * 22 + 8) + (10 + 22 * 3 + 20));
+}
+
+TEST(Bounds, Link) {
+  EXPECT_EQ(boundsOf(linear(4, 8, 0, {.transfer = 3})).link, 24);
+  EXPECT_EQ(boundsOf(vee(4, 8, 0, {.transfer = 3})).link, 48); // both chunks, one up, one down
+  EXPECT_EQ(boundsOf(linear(4, 8, 0)).link, 0);
+}
+
+// So it is proved that nothing is faster under the same memory.
+TEST(Bounds, ZeroBubbleH1IsOptimal) {
+  for (const UnitCosts costs : {UnitCosts{}, kUneven, kFar})
+    for (const int ranks : {2, 4, 8, 16}) {
+      const Schedule order =
+          orders::zeroBubbleH1.build({.ranks = ranks, .microbatches = 4 * ranks});
+      const UnitTimes times = simulate(order, costs);
+      const Bounds bounds = boundsOf(boundedShapeOf(order, costs));
+      EXPECT_EQ(times.makespan, bounds.makespan.least) << ranks;
+      EXPECT_EQ(*std::max_element(times.span.begin(), times.span.end()), bounds.span.least);
+    }
+}
+
+// Rows of the makers of the zero-bubble family: their makespan and longest span.
+struct Row {
+  std::string_view name;
+  BoundedShape shape;
+  std::int64_t makespan, span;
+  bool isReached; // makespan and span are the bounds
+};
+
+TEST(Bounds, HoldForThePeersRows) {
+  for (const Row &row : {Row{"zb1p", linear(8, 16, 8), 55, 55, true},
+                         {"zb2p", linear(8, 16, 16), 55, 48, true},
+                         {"zbv", vee(8, 16, 16), 103, 96, true},
+                         {"vhalf", vee(4, 8, 6), 53, 53, false},
+                         {"vhalf", vee(8, 16, 10), 113, 113, false},
+                         {"vmin", vee(4, 8, 4), 59, 59, false},
+                         {"vmin", vee(8, 16, 8), 123, 123, false},
+                         {"v1f1b", vee(8, 16, 12), 129, 129, false},
+                         {"zb1p", linear(4, 8, 4, kUneven), 282, 282, true},
+                         {"zb2p", linear(4, 8, 8, kUneven), 270, 252, false},
+                         {"zbv", vee(4, 8, 8, kUneven), 516, 496, false},
+                         {"vmin", vee(4, 8, 4, kUneven), 688, 688, false}}) {
+    const Bounds bounds = boundsOf(row.shape);
+    EXPECT_LE(bounds.makespan.least, row.makespan) << row.name;
+    EXPECT_LE(bounds.span.least, row.span) << row.name;
+    EXPECT_EQ(row.isReached, bounds.makespan.least == row.makespan && bounds.span.least == row.span)
+        << row.name << ' ' << row.shape.ranks << ' ' << row.shape.microbatches;
+  }
+}
+
+// Whatever order, shape and costs: a bound that something undercuts is none.
+TEST(Bounds, NoOrderUndercutsThem) {
+  int compared = 0;
+  for (const Order &order : allOrders())
+    for (int ranks = 1; ranks <= 6; ++ranks)
+      for (int microbatches = 1; microbatches <= 20; microbatches += 1 + microbatches / 3) {
+        const ScheduleShape shape = shapeFor(order, ranks, microbatches);
+        if (!order.trains || check(order, shape))
+          continue;
+        const Schedule built = order.build(shape);
+        for (const UnitCosts costs : {UnitCosts{}, kUneven, kFar, UnitCosts{3, 1, 7, 2}}) {
+          const UnitTimes times = simulate(built, costs);
+          const Bounds bounds = boundsOf(boundedShapeOf(built, costs));
+          const Periods periods = periodsOf(built, costs);
+          const std::string where = std::string(order.name) + " " + std::to_string(ranks) + " " +
+                                    std::to_string(microbatches) + " F " +
+                                    std::to_string(costs.forward);
+          EXPECT_LE(bounds.makespan.least, times.makespan) << where;
+          EXPECT_LE(bounds.span.least, *std::max_element(times.span.begin(), times.span.end()))
+              << where;
+          EXPECT_LE(static_cast<double>(bounds.span.least), periods.postValidated + 1e-9) << where;
+          EXPECT_LE(periods.postValidated, periods.barrier + 1e-9) << where;
+          ++compared;
+        }
+      }
+  EXPECT_GT(compared, 500);
+}
+
+} // namespace
+} // namespace vime
