@@ -58,4 +58,29 @@ std::vector<GoldenMetrics> goldenMetrics() {
   return metrics;
 }
 
+std::string zeroBubbleTable(const std::string &name) {
+  std::string text =
+      contents(std::filesystem::path(VIME_GOLDEN_ORDERS) / "zero-bubble" / (name + ".csv"));
+  std::erase(text, '\r');
+  if (!text.ends_with('\n'))
+    text += '\n';
+  return text;
+}
+
+std::string inZeroBubbleNotation(const Schedule &order) {
+  std::string text;
+  for (const std::vector<Task> &row : order.rows) {
+    for (const Task &task : row) {
+      const char kind = task.kind == TaskKind::Forward         ? 'F'
+                        : task.kind == TaskKind::BackwardInput ? 'B'
+                                                               : 'W';
+      const auto chunk = static_cast<std::size_t>(task.stage) / order.rows.size();
+      text += (&task == &row.front() ? "" : ",") + (kind + std::to_string(task.microbatch)) + "." +
+              std::to_string(chunk);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 } // namespace vime

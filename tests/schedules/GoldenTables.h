@@ -1,4 +1,5 @@
-// The tables under golden/pytorch.txt: orders as PyTorch writes them.
+// The tables under golden/: orders as PyTorch and as the makers of the zero-bubble family write
+// them.
 #pragma once
 
 #include <string>
@@ -28,5 +29,11 @@ struct GoldenMetrics {
 };
 
 std::vector<GoldenMetrics> goldenMetrics();
+
+/// golden/zero-bubble/NAME.csv, lines ended by a line feed alone.
+std::string zeroBubbleTable(const std::string &name);
+
+/// An order as those tables write it, `F3.0`: kind, microbatch, chunk.
+std::string inZeroBubbleNotation(const Schedule &order);
 
 } // namespace vime

@@ -105,6 +105,23 @@ TEST(ZeroBubbleV, TwoRanksTwoMicrobatches) {
 )");
 }
 
+// No rank holds more than four activations, where zb-v keeps six.
+TEST(VHalf, ThreeRanksFourMicrobatches) {
+  EXPECT_EQ(grid(orders::vHalf.build({.ranks = 3, .microbatches = 4, .chunks = 2})), R"(
+0F0 0F1 0F2 5F0 5I0 5W0 5F1 5I1 5W1 0I0 0W0 0F3 5F2 5I2 5W2 0I1 0W1 5F3 5I3 0I2 5W3 0W2 0I3 0W3
+1F0 1F1 4F0 4F1 4I0 4W0 1F2 1I0 4I1 4W1 4F2 1W0 1F3 1I1 4I2 4W2 4F3 1W1 1I2 4I3 4W3 1W2 1I3 1W3
+2F0 3F0 2F1 3F1 3I0 3W0 2I0 2W0 2F2 3F2 3I1 2I1 3W1 2F3 2W1 3F3 3I2 2I2 3W2 2W2 3I3 2I3 3W3 2W3
+)");
+}
+
+// A microbatch turns back as soon as it is up: rank 0 never holds more than three stages of them.
+TEST(VMin, TwoRanksFourMicrobatches) {
+  EXPECT_EQ(grid(orders::vMin.build({.ranks = 2, .microbatches = 4, .chunks = 2})), R"(
+0F0 0F1 3F0 3I0 3W0 0I0 0W0 3F1 3I1 3W1 0F2 0I1 0W1 3F2 3I2 3W2 0F3 0I2 0W2 3F3 3I3 3W3 0I3 0W3
+1F0 2F0 2I0 1I0 1F1 2F1 2W0 1W0 2I1 1I1 1F2 2F2 2W1 1W1 2I2 1I2 1F3 2F3 2W2 1W2 2I3 1I3 2W3 1W3
+)");
+}
+
 TEST(Placement, VeeTurnsAtTheLastRankAndAtTheFirst) {
   EXPECT_EQ(veePlacement({.ranks = 4, .microbatches = 1, .chunks = 3}),
             (Placement{0, 1, 2, 3, 3, 2, 1, 0, 0, 1, 2, 3}));

@@ -231,6 +231,26 @@ std::optional<int> veePeak(ScheduleShape shape) {
   return 2 * std::min(shape.ranks, shape.microbatches);
 }
 
+std::optional<int> vHalfMakespan(ScheduleShape shape) {
+  if (shape.microbatches < shape.ranks + 2 || shape.ranks < 3)
+    return std::nullopt;
+  return busy(shape) + 6 * ((shape.ranks + 1) / 2) - 7;
+}
+
+std::optional<int> vHalfPeak(ScheduleShape shape) {
+  return 2 * std::min(shape.ranks / 2 + 1, shape.microbatches);
+}
+
+std::optional<int> vMinMakespan(ScheduleShape shape) {
+  if (shape.microbatches < shape.ranks || shape.ranks < 2)
+    return std::nullopt;
+  return busy(shape) + 4 * shape.ranks - (shape.ranks % 3 == 0 ? 7 : 5);
+}
+
+std::optional<int> vMinPeak(ScheduleShape shape) {
+  return 2 * std::min((shape.ranks + 4) / 3, shape.microbatches);
+}
+
 std::optional<int> allMicrobatches(ScheduleShape shape) { return shape.microbatches; }
 
 std::optional<int> asManyAsRanks(ScheduleShape shape) {
@@ -243,6 +263,8 @@ constexpr Formula kFormulas[] = {
     {"interleaved", interleavedMakespan, interleavedPeak},
     {"zb-h1", zeroBubbleMakespan, asManyAsRanks, /*sameOnEveryRank=*/true},
     {"zb-v", veeMakespan, veePeak},
+    {"v-half", vHalfMakespan, vHalfPeak},
+    {"v-min", vMinMakespan, vMinPeak},
 };
 
 class Formulas : public testing::TestWithParam<Order> {};
