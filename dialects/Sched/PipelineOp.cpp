@@ -47,7 +47,8 @@ void PipelineOp::print(mlir::OpAsmPrinter &printer) {
 }
 
 mlir::LogicalResult PipelineOp::verify() {
-  const auto &[placement, rows] = record().schedule;
+  const Placement &placement = record().schedule.placement;
+  const auto &rows = record().schedule.rows;
   const int ranks = static_cast<int>(rows.size()), stages = static_cast<int>(placement.size());
   const int microbatches = static_cast<int>(record().microbatches);
   if (placement.empty())
