@@ -10,7 +10,14 @@ namespace {
 
 constexpr int kMostSteps = 256; // within which the pattern of steps comes back
 constexpr int kJitteredSteps = 32;
+constexpr std::size_t kMostTasks = std::size_t{1} << 26; // run for one figure: half a second
 constexpr std::int64_t kFine = 1 << 20; // parts of a unit of time, for tasks that jitter
+
+// As many as wanted, fewer of very large steps.
+int stepsOf(const TaskGraph &graph, int wanted) {
+  return static_cast<int>(std::clamp<std::size_t>(kMostTasks / graph.nodes.size(), 4,
+                                                  static_cast<std::size_t>(wanted)));
+}
 
 std::int64_t latest(const std::vector<std::int64_t> &freeAt) {
   return *std::max_element(freeAt.begin(), freeAt.end());
@@ -22,7 +29,8 @@ double cyclicPeriod(const TaskGraph &graph, std::size_t ranks, UnitCosts costs) 
   std::vector<std::int64_t> freeAt(ranks);
   std::map<std::vector<std::int64_t>, std::pair<int, std::int64_t>> seen; // ends: step, latest end
   std::int64_t halfway = 0;
-  for (int step = 1; step <= kMostSteps; ++step) {
+  const int steps = stepsOf(graph, kMostSteps);
+  for (int step = 1; step <= steps; ++step) {
     graph.advance(
         freeAt, [&](const TaskNode &node) { return costs.of(node.task.kind); }, costs.transfer);
     std::vector<std::int64_t> ends = freeAt;
@@ -31,10 +39,10 @@ double cyclicPeriod(const TaskGraph &graph, std::size_t ranks, UnitCosts costs) 
     const auto [known, isNew] = seen.try_emplace(std::move(ends), step, latest(freeAt));
     if (const auto &[before, then] = known->second; !isNew)
       return static_cast<double>(latest(freeAt) - then) / (step - before);
-    if (step == kMostSteps / 2)
+    if (step == steps / 2)
       halfway = latest(freeAt);
   }
-  return static_cast<double>(latest(freeAt) - halfway) / (kMostSteps - kMostSteps / 2);
+  return static_cast<double>(latest(freeAt) - halfway) / (steps - steps / 2);
 }
 
 // SplitMix64: the same numbers everywhere.
@@ -78,19 +86,20 @@ Periods growthUnderJitter(const Schedule &order, UnitCosts costs, double spread,
   };
   std::vector<std::int64_t> freeAt(order.rows.size());
   std::int64_t alone = 0, halfway = 0; // makespans in sum; end of the first half of the steps
-  for (int step = 1; step <= 2 * kJitteredSteps; ++step) {
+  const int steps = stepsOf(*graph, kJitteredSteps);
+  for (int step = 1; step <= 2 * steps; ++step) {
     graph->advance(freeAt, jittered, costs.transfer * kFine);
-    if (step == kJitteredSteps)
+    if (step == steps)
       halfway = latest(freeAt);
   }
-  for (int step = 0; step < kJitteredSteps; ++step) {
+  for (int step = 0; step < steps; ++step) {
     std::vector<std::int64_t> fromZero(order.rows.size());
     graph->advance(fromZero, jittered, costs.transfer * kFine);
     alone += latest(fromZero);
   }
   const Periods exact = periodsOf(order, costs);
-  const auto growth = [](std::int64_t sum, double period) {
-    return static_cast<double>(sum) / kFine / kJitteredSteps / period - 1.0;
+  const auto growth = [&](std::int64_t sum, double period) {
+    return static_cast<double>(sum) / kFine / steps / period - 1.0;
   };
   return {growth(alone, exact.barrier), growth(latest(freeAt) - halfway, exact.postValidated)};
 }

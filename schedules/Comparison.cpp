@@ -1,0 +1,101 @@
+// Every order at equal work: built, timed and held against its bounds.
+#include "schedules/Comparison.h"
+#include "schedules/UnitTime.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace vime {
+
+namespace {
+
+// Into how many tasks of one kind a rank's share of a microbatch is cut.
+int partsOf(const Schedule &order) {
+  const auto stages = static_cast<int>(order.placement.size());
+  return stages / order.copies / static_cast<int>(order.rows.size()) * order.slices;
+}
+
+// In the unit in which a task costs what a rank's whole share was said to. A message stays as large
+// when the model is cut finer, and shrinks with the slices.
+UnitCosts costsOfParts(UnitCosts costs, int parts, int slices) {
+  costs.transfer *= parts / slices;
+  return costs;
+}
+
+Periods operator/(Periods periods, double parts) {
+  return {periods.barrier / parts, periods.postValidated / parts};
+}
+
+ComparedFigures figuresOf(const Schedule &order, UnitCosts whole) {
+  const int parts = partsOf(order);
+  const UnitCosts costs = costsOfParts(whole, parts, order.slices);
+  const UnitTimes times = simulate(order, costs);
+  const Bounds bounds = boundsOf(boundedShapeOf(order, costs));
+  const Periods periods = periodsOf(order, costs);
+  const auto most = [](const auto &numbers) {
+    return static_cast<double>(*std::max_element(numbers.begin(), numbers.end()));
+  };
+  const auto above = [](double period, const Bound &bound) {
+    return period / static_cast<double>(bound.least) - 1.0;
+  };
+  return {
+      .makespan = static_cast<double>(times.makespan) / parts,
+      .span = most(times.span) / parts,
+      .periods = periods / parts,
+      .growth = growthUnderJitter(order, costs),
+      .bubble = times.bubble,
+      .peak = most(times.peakLive) / parts,
+      .copies = order.copies,
+      .gap = {above(periods.barrier, bounds.makespan), above(periods.postValidated, bounds.span)},
+      .bindsBarrier = bounds.makespan.label,
+      .bindsPostValidated = bounds.span.label};
+}
+
+ComparedOrder compared(const Order &order, const ComparedShape &wanted) {
+  const bool hasChoice = order.chunks.least < order.chunks.most;
+  ScheduleShape shape =
+      shapeFor(order, wanted.ranks, wanted.microbatches, hasChoice ? wanted.chunks : std::nullopt);
+  // Orders that are made for costs have one copy of every stage and whole microbatches.
+  if (order.takes.costs)
+    shape.costs = costsOfParts(wanted.costs, shape.chunks, 1);
+  ComparedOrder result{&order, shape, check(order, shape), {}};
+  if (!result.problem)
+    result.figures = figuresOf(order.build(shape), wanted.costs);
+  return result;
+}
+
+} // namespace
+
+OrderUnits unitsOf(const Order &order) {
+  ScheduleShape shape = shapeFor(order, /*ranks=*/4, /*microbatches=*/8);
+  shape.overlap = order.takes.overlap;
+  if (const auto problem = check(order, shape))
+    shape = problem->nearest.front();
+  const Schedule built = order.build(shape);
+  OrderUnits units{.copies = built.copies, .slices = built.slices};
+  for (const std::vector<Task> &row : built.rows)
+    for (const Task &task : row) {
+      units.splits |= task.kind == TaskKind::BackwardInput;
+      units.pairs |= task.overlapsNext;
+    }
+  return units;
+}
+
+std::vector<ComparedOrder> compareOrders(const ComparedShape &shape) {
+  std::vector<ComparedOrder> all;
+  for (const Order &order : allOrders())
+    if (order.trains)
+      all.push_back(compared(order, shape));
+  const auto rank = [](const ComparedOrder &entry) {
+    const ComparedFigures none, &figures = entry.figures ? *entry.figures : none;
+    return std::tuple(!entry.figures, figures.periods.barrier, figures.periods.postValidated,
+                      figures.peak * figures.copies);
+  };
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const ComparedOrder &left, const ComparedOrder &right) {
+                     return rank(left) < rank(right);
+                   });
+  return all;
+}
+
+} // namespace vime
