@@ -1,5 +1,6 @@
 // Orders written as text: cells, CSV, grid, timeline. Reading is in TableReader.cpp.
 #include "schedules/Notation.h"
+#include "schedules/OrderTable.h"
 
 #include <algorithm>
 
@@ -36,13 +37,52 @@ std::string padded(std::string text, std::size_t width, char fill = ' ') {
 
 void trimRight(std::string &line) { line.erase(line.find_last_not_of(' ') + 1); }
 
-std::string gridCell(const Task &task) { return task.kind == TaskKind::Idle ? "." : toText(task); }
+// Texts around the two parts of a pair.
+struct PairMarks {
+  std::string_view open, between, close;
+};
+
+// One text per cell; a pair takes two entries.
+template <typename Entry>
+std::vector<std::string> cells(const std::vector<Entry> &row, std::string_view idle,
+                               PairMarks marks) {
+  std::vector<std::string> texts;
+  texts.reserve(row.size());
+  for (std::size_t position = 0; position < row.size(); ++position) {
+    std::string text = toText(row[position]);
+    if (row[position].overlapsNext && position + 1 < row.size())
+      text = std::string(marks.open) + text + std::string(marks.between) + toText(row[++position]) +
+             std::string(marks.close);
+    texts.push_back(text.empty() ? std::string(idle) : std::move(text));
+  }
+  return texts;
+}
+
+constexpr PairMarks kPyTorch{"(", ";", ")OVERLAP_F_B"};
+
+template <typename Entry> std::string csvOf(const std::vector<std::vector<Entry>> &rows) {
+  std::string csv;
+  for (const std::vector<Entry> &row : rows) {
+    const std::vector<std::string> texts = cells(row, "", kPyTorch);
+    for (std::size_t column = 0; column < texts.size(); ++column) {
+      if (column > 0)
+        csv += ',';
+      csv += texts[column];
+    }
+    csv += "\r\n";
+  }
+  return csv;
+}
+
+std::vector<std::string> gridCells(const std::vector<Task> &row) {
+  return cells(row, ".", {"", "&", ""});
+}
 
 std::size_t widestCell(const Schedule &order) {
   std::size_t widest = 0;
   for (const std::vector<Task> &row : order.rows)
-    for (const Task &task : row)
-      widest = std::max(widest, gridCell(task).size());
+    for (const std::string &cell : gridCells(row))
+      widest = std::max(widest, cell.size());
   return widest;
 }
 
@@ -119,26 +159,19 @@ std::string toText(const Task &task) {
   return task.kind == TaskKind::Idle ? std::string() : std::to_string(task.stage) + shortText(task);
 }
 
-std::string toCsv(const Schedule &order) {
-  std::string csv;
-  for (const std::vector<Task> &row : order.rows) {
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      if (column > 0)
-        csv += ',';
-      csv += toText(row[column]);
-    }
-    csv += "\r\n";
-  }
-  return csv;
-}
+std::vector<std::string> toCells(const std::vector<Task> &row) { return cells(row, "", kPyTorch); }
+
+std::string toCsv(const Schedule &order) { return csvOf(order.rows); }
+
+std::string toCsv(const OrderTable &table) { return csvOf(table.rows); }
 
 std::string toGrid(const Schedule &order) {
   const std::size_t width = widestCell(order) + 1;
   std::string grid;
   for (const std::vector<Task> &row : order.rows) {
     std::string line;
-    for (const Task &task : row)
-      line += padded(gridCell(task), width);
+    for (const std::string &cell : gridCells(row))
+      line += padded(cell, width);
     trimRight(line);
     grid += line + "\n";
   }

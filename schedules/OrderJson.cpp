@@ -20,9 +20,8 @@ template <typename Number> std::string numberList(const std::vector<Number> &num
 
 std::string rowText(const std::vector<Task> &row) {
   std::string list = "[";
-  for (const Task &task : row)
-    list += (list.size() == 1 ? "" : ", ") +
-            (task.kind == TaskKind::Idle ? std::string("null") : quoted(toText(task)));
+  for (const std::string &cell : toCells(row))
+    list += (list.size() == 1 ? "" : ", ") + (cell.empty() ? "null" : quoted(cell));
   return list + "]";
 }
 
@@ -44,10 +43,16 @@ std::string bubbleText(const UnitTimes &times) {
   return std::to_string(millionths / 1'000'000) + "." + digits.substr(1);
 }
 
-std::string unitTimeText(const UnitTimes &times) {
-  return "{\"makespan\": " + std::to_string(times.makespan) +
-         ", \"busy\": " + numberList(times.busy) + ", \"bubble\": " + bubbleText(times) +
-         ", \"peak_live\": " + numberList(times.peakLive) + "}";
+// `null`: left to the order.
+std::string numberText(int number) { return number == 0 ? "null" : std::to_string(number); }
+
+std::string unitTimeText(const UnitTimes &times, UnitCosts costs) {
+  const std::vector<int> all{costs.forward, costs.backwardInput, costs.backwardWeight,
+                             costs.transfer};
+  return "{\"costs\": " + numberList(all) + ", \"makespan\": " + std::to_string(times.makespan) +
+         ", \"span\": " + numberList(times.span) + ", \"busy\": " + numberList(times.busy) +
+         ", \"bubble\": " + bubbleText(times) + ", \"peak_live\": " + numberList(times.peakLive) +
+         "}";
 }
 
 class Object {
@@ -74,22 +79,31 @@ std::string escaped(std::string_view name) {
 
 } // namespace
 
-std::string toJson(const Order &order, ScheduleShape shape, const Schedule &schedule) {
+std::string toJson(const Order &order, ScheduleShape shape, const Schedule &schedule,
+                   UnitCosts costs) {
   Object json;
   json.add("name", quoted(order.name));
   json.add("ranks", std::to_string(shape.ranks));
   json.add("microbatches", std::to_string(shape.microbatches));
   json.add("chunks", std::to_string(shape.chunks));
+  if (order.takes.group)
+    json.add("group", numberText(shape.group));
+  if (order.takes.memory)
+    json.add("memory", numberText(shape.memory));
+  if (order.takes.slices)
+    json.add("slices", std::to_string(shape.slices));
+  if (order.takes.overlap)
+    json.add("overlap", shape.overlap ? "true" : "false");
   json.add("placement", numberList(schedule.placement));
   json.add("rows", rowsText(schedule));
-  json.add("unit_time", unitTimeText(simulate(schedule)));
+  json.add("unit_time", unitTimeText(simulate(schedule, costs), costs));
   json.add("bubble", quoted(order.bubble));
   json.add("peak", quoted(order.peak));
   json.add("source", quoted(order.source));
   return json.close();
 }
 
-std::string toJson(std::string_view file, const OrderTable &table) {
+std::string toJson(std::string_view file, const OrderTable &table, UnitCosts costs) {
   const Schedule schedule = table.schedule();
   Object json;
   json.add("file", quoted(escaped(file)));
@@ -97,7 +111,7 @@ std::string toJson(std::string_view file, const OrderTable &table) {
   json.add("microbatches", std::to_string(table.microbatches()));
   json.add("placement", numberList(schedule.placement));
   json.add("rows", rowsText(schedule));
-  json.add("unit_time", unitTimeText(simulate(schedule)));
+  json.add("unit_time", unitTimeText(simulate(schedule, costs), costs));
   return json.close();
 }
 

@@ -7,6 +7,11 @@
 //   shards    2UNSHARD 2RESHARD 2REDUCE_GRAD
 //   pair      (2F1;3B0)OVERLAP_F_B
 //
+// Tables of the zero-bubble family are read as well: F3.1 is the forward of microbatch 3 and chunk
+// 1 of the rank, B its input gradient, W its weight gradient, BW both, [F7.0&BW3.1] a pair and
+// {SF3.1+RB2.0} transfers of one group. Which stage a chunk is follows from what lets the order
+// finish soonest: PlaceChunks.h.
+//
 // PyTorch 2.5 and before wrote B for the input gradient wherever W stands too; such tables are
 // recognised and read so. A table says what it says: whether it is complete and legal is judged by
 // `compiler/Verify/VerifyOrder.h`.
@@ -53,6 +58,7 @@ struct TableEntry {
   int stage;      // -1: of an idle slot
   int microbatch; // -1: of an idle slot, and of shards
   TablePlace place;
+  bool overlapsNext = false; // the forward of a pair, its backward behind it
 };
 
 /// A cell that says nothing that is known.
@@ -65,13 +71,15 @@ struct TableProblem {
 struct OrderTable {
   std::vector<std::vector<TableEntry>> rows; // one per rank
   bool isOld = false; // read as PyTorch 2.5 wrote it; kinds are today's already
-  int pairs = 0;      // overlapped pairs, of which the forward runs first
+  int pairs = 0;      // overlapped pairs
+  /// `loop` or `vee`: how chunks became stages; empty where the table names stages.
+  std::string_view chunksAre{};
 
   /// One more than the largest number named.
   int stages() const;
   int microbatches() const;
-  /// Tasks and idle slots alone. Each stage is on the rank where it first stands, -1 if it stands
-  /// nowhere.
+  /// Tasks, pairs and idle slots alone. Each stage is on the rank where it first stands, -1 if it
+  /// stands nowhere.
   Schedule schedule() const;
 };
 
@@ -83,7 +91,9 @@ inline constexpr std::string_view kTableEnding = ".csv";
 /// Orders are named by words, tables by paths.
 constexpr bool namesTable(std::string_view schedule) { return schedule.ends_with(kTableEnding); }
 
-/// All of the table, or every cell that cannot be read (at most 50).
-std::variant<OrderTable, std::vector<TableProblem>> readTable(std::string_view text);
+/// All of the table, or every cell that cannot be read (at most 50). `placement` (`loop`, `vee`)
+/// says which stages the chunks of a zero-bubble table are; empty: what lets the order finish.
+std::variant<OrderTable, std::vector<TableProblem>> readTable(std::string_view text,
+                                                              std::string_view placement = {});
 
 } // namespace vime

@@ -2,11 +2,10 @@
 //   action := stage kind microbatch | stage ("UNSHARD" | "RESHARD" | "REDUCE_GRAD")
 //   kind  := "F" | "B" | "BW" | "I" | "W" | "SEND_F" | "RECV_F" | "SEND_B" | "RECV_B"
 #include "schedules/TableCell.h"
-
+#include "schedules/CellText.h"
 #include "schedules/Limits.h"
 
 #include <array>
-#include <charconv>
 
 namespace vime {
 
@@ -36,24 +35,6 @@ constexpr std::array kWords{
 
 constexpr std::string_view kOverlap = ")OVERLAP_F_B";
 
-std::string quoted(std::string_view cell) {
-  constexpr std::size_t kShown = 40; // enough to find the cell, whatever the file holds
-  std::string text = "`";
-  for (const char c : cell.substr(0, kShown))
-    text += (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) ? '?' : c;
-  return text + (cell.size() > kShown ? "…`" : "`");
-}
-
-// Takes the digits off the front; nothing if there are none or they exceed an int.
-std::optional<int> takeNumber(std::string_view &text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || text.front() == '-')
-    return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
-}
-
 const Word *takeWord(std::string_view &text) {
   for (const Word &word : kWords)
     if (text.starts_with(word.text)) {
@@ -65,17 +46,15 @@ const Word *takeWord(std::string_view &text) {
 
 bool takesMicrobatch(CellKind kind) { return isTask(kind) || isTransfer(kind); }
 
-TableProblem problem(std::string_view cell, std::string message, std::string help = {}) {
-  return {{1, 1, static_cast<int>(cell.size())}, quoted(cell) + message, std::move(help)};
-}
-
 TableProblem noAction(std::string_view cell) {
   if (cell.find("WAIT_SEND_") != std::string_view::npos)
-    return problem(cell, " waits for a send, which plans do by themselves", "leave the cell out");
-  return problem(cell, " is no action",
-                 "a cell is empty or stage, kind, microbatch, like `2F0`; kinds are F, B, I, W, "
-                 "SEND_F, RECV_F, SEND_B, RECV_B, and UNSHARD, RESHARD, REDUCE_GRAD without "
-                 "microbatch");
+    return cellProblem(cell, " waits for a send, which plans do by themselves",
+                       "leave the cell out");
+  return cellProblem(
+      cell, " is no action",
+      "a cell is empty or stage, kind, microbatch, like `2F0`; kinds are F, B, I, W, "
+      "SEND_F, RECV_F, SEND_B, RECV_B, and UNSHARD, RESHARD, REDUCE_GRAD without "
+      "microbatch");
 }
 
 std::variant<Cell::Part, TableProblem> readAction(std::string_view action) {
@@ -93,9 +72,11 @@ std::variant<Cell::Part, TableProblem> readAction(std::string_view action) {
   if (!rest.empty() || (takes && microbatch < 0))
     return noAction(action);
   if (*stage >= kMaxRanks * kMaxChunks)
-    return problem(action, " names a stage beyond " + std::to_string(kMaxRanks * kMaxChunks - 1));
+    return cellProblem(action,
+                       " names a stage beyond " + std::to_string(kMaxRanks * kMaxChunks - 1));
   if (microbatch >= kMaxMicrobatches)
-    return problem(action, " names a microbatch beyond " + std::to_string(kMaxMicrobatches - 1));
+    return cellProblem(action,
+                       " names a microbatch beyond " + std::to_string(kMaxMicrobatches - 1));
   return Cell::Part{{word->kind, *stage, microbatch, {1, 1, static_cast<int>(action.size())}},
                     word->isWhole};
 }
@@ -108,7 +89,7 @@ template <typename Place> void shift(Place &place, std::size_t columns) {
 std::variant<Cell, TableProblem> readPair(std::string_view cell) {
   const std::size_t middle = cell.find(';');
   if (!cell.ends_with(kOverlap) || middle == std::string_view::npos)
-    return problem(cell, " is no pair", "a pair is written `(2F1;3B0)OVERLAP_F_B`");
+    return cellProblem(cell, " is no pair", "a pair is written `(2F1;3B0)OVERLAP_F_B`");
   Cell pair;
   const std::size_t end = cell.size() - kOverlap.size();
   for (const auto &[begin, stop] :
@@ -121,9 +102,10 @@ std::variant<Cell, TableProblem> readPair(std::string_view cell) {
     pair.parts.push_back(std::get<Cell::Part>(part));
     shift(pair.parts.back().entry.place, begin);
   }
+  pair.parts.front().entry.overlapsNext = true;
   const CellKind first = pair.parts[0].entry.kind, second = pair.parts[1].entry.kind;
   if (first != CellKind::Forward || !isTask(second) || second == CellKind::Forward)
-    return problem(cell, " overlaps something else than a forward with a backward");
+    return cellProblem(cell, " overlaps something else than a forward with a backward");
   return pair;
 }
 

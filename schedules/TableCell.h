@@ -12,6 +12,7 @@ struct Cell {
   struct Part {
     TableEntry entry;     // columns count from the cell's first character
     bool isWhole = false; // BW: a whole backward in any dialect
+    int slice = 0;        // of a sequence, where the cell names one
   };
   std::vector<Part> parts; // none: an idle slot
 };

@@ -1,6 +1,8 @@
 // Reading an order's table, row by row; what B means is settled when all of it has been seen.
 #include "schedules/Limits.h"
+#include "schedules/PlaceChunks.h"
 #include "schedules/TableCell.h"
+#include "schedules/ZeroBubbleCell.h"
 
 #include <algorithm>
 
@@ -19,7 +21,8 @@ std::string_view trimmed(std::string_view cell) {
 
 class TableReader {
 public:
-  explicit TableReader(std::string_view text) : text(text) {}
+  TableReader(std::string_view text, std::string_view placement)
+      : text(text), placement(placement) {}
 
   std::variant<OrderTable, std::vector<TableProblem>> read() {
     while (!text.empty() && problems.size() < kMostProblems)
@@ -28,6 +31,9 @@ public:
       problems.push_back({{}, "the table holds no row", {}});
     if (problems.empty())
       settleDialect();
+    if (problems.empty() && namesChunks.value_or(false))
+      if (auto problem = placeChunks(table, placement))
+        problems.push_back(std::move(*problem));
     if (!problems.empty())
       return std::move(problems);
     return std::move(table);
@@ -72,7 +78,9 @@ private:
   void readAt(std::string_view slot, std::size_t begin) {
     const std::string_view cell = trimmed(slot);
     const int offset = static_cast<int>(begin + (cell.empty() ? 0 : cell.data() - slot.data()));
-    auto parsed = readCell(cell);
+    if (!cell.empty() && !namesChunks)
+      namesChunks = isZeroBubbleCell(cell);
+    auto parsed = namesChunks.value_or(false) ? readZeroBubbleCell(cell) : readCell(cell);
     if (auto *wrong = std::get_if<TableProblem>(&parsed)) {
       wrong->place.line = line;
       wrong->place.column += offset;
@@ -82,13 +90,24 @@ private:
     const Cell &found = std::get<Cell>(parsed);
     if (found.parts.empty())
       table.rows.back().push_back({CellKind::Idle, -1, -1, {line, 1 + offset, 1}});
-    table.pairs += found.parts.size() == 2;
+    table.pairs += !found.parts.empty() && found.parts.front().entry.overlapsNext;
     for (const Cell::Part &part : found.parts) {
       table.rows.back().push_back(part.entry);
       table.rows.back().back().place.line = line;
       table.rows.back().back().place.column += offset;
       note(part, table.rows.size() - 1);
     }
+    refuseSlices(found);
+  }
+
+  // Once: what a table cannot say, it cannot say of any cell.
+  void refuseSlices(const Cell &cell) {
+    const bool isSliced = !cell.parts.empty() && cell.parts.front().slice > 0;
+    if (isSliced && !hasSlices)
+      problems.push_back({table.rows.back().back().place,
+                          "the table cuts the sequences of microbatches into slices",
+                          "tables hold tasks of whole microbatches"});
+    hasSlices |= isSliced;
   }
 
   void note(const Cell::Part &part, std::size_t rank) {
@@ -112,7 +131,10 @@ private:
     std::size_t rank, position;
   };
 
-  std::string_view text; // what is left of the file
+  std::string_view text;            // what is left of the file
+  const std::string_view placement; // of chunks
+  std::optional<bool> namesChunks;  // as the first cell does
+  bool hasSlices = false;
   int line = 0;
   bool hasInput = false, hasWeight = false, hasWhole = false;
   std::vector<Position> plain; // every B
@@ -122,8 +144,9 @@ private:
 
 } // namespace
 
-std::variant<OrderTable, std::vector<TableProblem>> readTable(std::string_view text) {
-  return TableReader(text).read();
+std::variant<OrderTable, std::vector<TableProblem>> readTable(std::string_view text,
+                                                              std::string_view placement) {
+  return TableReader(text, placement).read();
 }
 
 int OrderTable::stages() const {
@@ -155,7 +178,7 @@ Schedule OrderTable::schedule() const {
       placed = placed < 0 ? static_cast<int>(rank) : placed;
       if (isTask(entry.kind))
         order.rows.back().push_back(
-            {static_cast<TaskKind>(entry.kind), entry.stage, entry.microbatch});
+            {static_cast<TaskKind>(entry.kind), entry.stage, entry.microbatch, entry.overlapsNext});
     }
   }
   return order;

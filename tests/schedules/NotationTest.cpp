@@ -45,6 +45,12 @@ stuck: rank 0 stops at 0B0: it waits for 1B0, which stands behind 1B0 on rank 1
 )");
 }
 
+TEST(Timeline, DrawsThePartsOfAPairOneBehindTheOther) {
+  EXPECT_EQ(timeline(parsed("0F0,(0F1;0B0)OVERLAP_F_B,0B1\n")), R"(
+rank 0  F0 F1 B0--- B1---
+)");
+}
+
 TEST(Grid, AlignsColumns) {
   const Schedule order = parsed("0F10,,0B10\n1F1,1B1\n");
   EXPECT_EQ(toGrid(order), "0F10 .    0B10\n1F1  1B1\n");
@@ -64,12 +70,29 @@ TEST(Json, IsCompleteAndFixed) {
     ["0F0", null, null, null, "0B0"],
     [null, "1F0", "1B0"]
   ],
-  "unit_time": {"makespan": 6, "busy": [3, 3], "bubble": 0.500000, "peak_live": [1, 1]},
+  "unit_time": {"costs": [1, 1, 1, 0], "makespan": 6, "span": [6, 3], "busy": [3, 3], "bubble": 0.500000, "peak_live": [1, 1]},
   "bubble": "(p-1)(F+B)",
   "peak": "m microbatches",
   "source": "Huang et al. 2019"
 }
 )json");
+}
+
+TEST(Json, TimesAreOnTheClockOfTheCosts) {
+  const Order &order = orders::oneFOneB;
+  const ScheduleShape shape{.ranks = 2, .microbatches = 1};
+  const UnitCosts costs{.forward = 10, .backwardInput = 12, .backwardWeight = 8, .transfer = 1};
+  EXPECT_NE(toJson(order, shape, order.build(shape), costs)
+                .find(R"({"costs": [10, 12, 8, 1], "makespan": 62, "span": [62, 30], )"),
+            std::string::npos);
+}
+
+TEST(Timeline, TasksAreAsWideAsTheyCost) {
+  const UnitCosts costs{.forward = 2, .backwardInput = 1, .backwardWeight = 1, .transfer = 1};
+  EXPECT_EQ("\n" + toTimeline(orders::oneFOneB.build({.ranks = 2, .microbatches = 1}), costs), R"(
+rank 0  F0--- .  .  .  .  .  .  B0---
+rank 1  .  .  .  F0--- B0--- .  .  .
+)");
 }
 
 } // namespace
