@@ -31,8 +31,10 @@ public:
       const std::uint32_t segment = segmentOf(stretch.steps);
       if (stretch.within && !runs(plan, *stretch.within, choice))
         continue;
+      const std::int64_t hidden = this->hidden(stretch);
+      const bool isShortened = stretch.loop != stretch.steps && behindLoop != 0;
       rank.pieces.push_back(
-          {stretch.start, stretch.period, stretch.first, hidden(stretch), segment});
+          {stretch.start, stretch.period, stretch.first, hidden, segment, isShortened});
       for (std::uint32_t iteration = 0; iteration < stretch.trips; ++iteration)
         append(stretch, iteration);
     }

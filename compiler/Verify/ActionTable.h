@@ -44,6 +44,7 @@ struct Piece {
   std::uint32_t first = 0;   // trips of the loop in front, by which microbatches advance
   std::int64_t hidden = 0;   // time of the trips of that loop that do not stand here (LongLoops.h)
   std::uint32_t segment = 0; // index in RankView::segments
+  bool isShortened = false;  // a loop of which not all trips stand here
 };
 
 /// The body of a loop over steps, or all that stands between two of them.

@@ -118,6 +118,14 @@ void judgeOrder(const ActionTable &table, const RankView &rank, Verdict &verdict
   }
 }
 
+/// Whether what is left out of loops lies in front of both ends or behind both. Where one of them
+/// stands in such a loop, the other one is near (LongLoops.h).
+bool isLeftOutAlike(const ActionTable &table, const RankView &rank, std::uint32_t entry,
+                    const RankView &peer, std::uint32_t met) {
+  const Piece &here = rank.pieces[table[entry].piece], &there = peer.pieces[table[met].piece];
+  return here.isShortened || there.isShortened || here.hidden == there.hidden;
+}
+
 /// One time at both ends; what follows a first difference would only repeat it.
 void judgeMeeting(const ActionTable &table, const Times &times, const LaneView &one,
                   const LaneView &other, int number, Verdict &verdict) {
@@ -125,7 +133,7 @@ void judgeMeeting(const ActionTable &table, const Times &times, const LaneView &
   const auto mine = table.dispatched(one), its = table.dispatched(other);
   for (std::size_t k = 0; k < mine.size(); ++k) {
     const std::int64_t here = times[one.first + k], there = times[other.first + k];
-    if (here == there)
+    if (here == there && isLeftOutAlike(table, rank, mine[k], peer, its[k]))
       continue;
     const std::string what = fmt::format("{} {} of {}", number == 5 ? "message" : "call", k,
                                          describeLane(table.plan(), one.rank, one.lane));

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/Verify/LongLoops.h"
+#include "compiler/Verify/LongCases.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
@@ -42,45 +42,7 @@ bool runs(const Plan &plan, const Case &one, const Choice &choice) {
 
 namespace {
 
-bool isOfEvaluation(const Program &program, const Case &one) {
-  return std::any_of(
-      program.actions.begin() + one.begin, program.actions.begin() + one.end,
-      [](const Action &action) { return isEvaluation(static_cast<Opcode>(action.opcode)); });
-}
-
-/// A case and its long loop.
-struct LongCase {
-  const Case *one;
-  bool evaluates;
-  LongLoop loop;
-};
-
-std::vector<LongCase> longCasesOf(const Plan &plan) {
-  const Program &program = *programOf(plan, 0);
-  std::vector<LongCase> found;
-  for (std::size_t index = 0; index < program.cases.size(); ++index) {
-    const bool evaluates = isOfEvaluation(program, program.cases[index]);
-    if (const auto loop = longLoopOf(
-            plan, index, evaluates ? plan.evaluation.microbatches : plan.data.microbatches))
-      found.push_back({&program.cases[index], evaluates, *loop});
-  }
-  return found;
-}
-
-/// Leaves out trips of the long loops that run in this choice.
-void shorten(const Plan &plan, const std::vector<LongCase> &cases, Choice &choice) {
-  for (const auto &[one, evaluates, loop] : cases) {
-    const auto trips =
-        tripsOf(*loop.found, plan.data.microbatches, choice.of(Decision::Microbatches));
-    if (!runs(plan, *one, choice) || !trips || *trips <= loop.enough)
-      continue;
-    const std::uint32_t left = *trips - loop.enough;
-    (evaluates ? choice.hiddenEvaluated : choice.hidden) += left * loop.advance;
-    choice.shortened.push_back({loop.found->id, loop.enough, left * loop.found->period});
-  }
-}
-
-/// Whether they leave the same actions.
+/// Whether they leave the same actions, if trips follow the step in long loops only.
 bool alike(const Plan &plan, const Choice &one, const Choice &other) {
   const auto shown = [&](const Choice &choice) {
     auto values = choice.values;
@@ -89,7 +51,7 @@ bool alike(const Plan &plan, const Choice &one, const Choice &other) {
   };
   const std::vector<Case> &cases = programOf(plan, 0)->cases;
   return !one.shortened.empty() && one.shortened.size() == other.shortened.size() &&
-         shown(one) == shown(other) &&
+         shown(one) == shown(other) && one.hiddenEvaluated == other.hiddenEvaluated &&
          std::all_of(cases.begin(), cases.end(), [&](const Case &each) {
            return runs(plan, each, one) == runs(plan, each, other);
          });
@@ -116,11 +78,15 @@ std::vector<Choice> plainChoicesOf(const Plan &plan) {
 Choice wholeStepOf(const Plan &plan) { return plainChoicesOf(plan).front(); }
 
 std::vector<Choice> choicesOf(const Plan &plan) {
-  const std::vector<LongCase> cases = longCasesOf(plan);
+  std::vector<Choice> plain = plainChoicesOf(plan);
+  if (plain.size() > kMaxChoices)
+    return plain; // cut off: what is behind may be like none of these
+  const LongCases cases = longCasesOf(plan);
   std::vector<Choice> different;
-  for (Choice &choice : plainChoicesOf(plan)) {
-    shorten(plan, cases, choice);
-    if (std::none_of(different.begin(), different.end(),
+  for (Choice &choice : plain) {
+    cases.shorten(plan, choice);
+    if (cases.doOthersDiffer ||
+        std::none_of(different.begin(), different.end(),
                      [&](const Choice &other) { return alike(plan, other, choice); }))
       different.push_back(std::move(choice));
   }

@@ -73,8 +73,11 @@ std::vector<Stretch> cutAtCases(const Program &program, const std::vector<Stretc
         break; // it goes on in the next stretch
     }
     add(stretch.end, nullptr);
-    if (stretch.begin == stretch.end)
-      pieces.push_back(stretch);
+    if (stretch.begin == stretch.end) {
+      const bool isInside = next != program.cases.end() && next->begin < stretch.begin;
+      piece.within = isInside ? &*next : nullptr; // nothing between two of its loops
+      pieces.push_back(piece);
+    }
   }
   return pieces;
 }

@@ -25,12 +25,30 @@ using namespace verify;
 
 constexpr std::uint32_t kMicrobatches = 90;
 
-Plan longPlan(const char *schedule = "1f1b") {
-  return lowered({.schedule = schedule,
+struct Shape {
+  const char *schedule = "1f1b";
+  std::uint32_t chunks = 1;
+  std::uint32_t advance = 1; // microbatches of a trip
+};
+
+/// Of GPipe a loop in each direction.
+constexpr Shape kShapes[] = {
+    {"1f1b"}, {"zb-h1"}, {"zb-v", 2}, {"gpipe"}, {"interleaved", 2, 2}, {"interleaved", 3, 2}};
+
+Plan longPlan(const Shape &shape = {}) {
+  return lowered({.schedule = shape.schedule,
                   .ranks = 2,
-                  .microbatches = kMicrobatches,
-                  .chunks = std::string_view(schedule) == "zb-v" ? 2u : 1u,
-                  .layers = 4});
+                  .microbatches = kMicrobatches * shape.advance,
+                  .chunks = shape.chunks,
+                  .layers = 6});
+}
+
+std::string nameOf(const Shape &shape) {
+  return std::string(shape.schedule) + " with " + std::to_string(shape.chunks) + " chunks";
+}
+
+std::optional<LongLoops> longLoopsIn(const Plan &plan) {
+  return longLoopsOf(plan, 0, plan.data.microbatches);
 }
 
 std::vector<std::uint32_t> from(std::uint32_t least, std::uint32_t most) {
@@ -60,15 +78,20 @@ bool keepsRulesUnrolled(const Plan &plan) {
 }
 
 TEST(LongLoops, AreJudgedByFewTrips) {
-  for (const char *schedule : {"1f1b", "zb-h1", "zb-v"}) {
-    const Plan plan = longPlan(schedule);
-    const auto loop = longLoopOf(plan, 0, kMicrobatches);
-    ASSERT_TRUE(loop) << schedule;
-    EXPECT_EQ(loop->advance, 1u);
-    EXPECT_LT(loop->enough, 50u) << schedule;
+  for (const Shape &shape : kShapes) {
+    SCOPED_TRACE(nameOf(shape));
+    const Plan plan = longPlan(shape);
+    const auto found = longLoopsIn(plan);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->loops.size(), std::string_view(shape.schedule) == "gpipe" ? 2u : 1u);
+    EXPECT_EQ(found->advance, shape.advance);
+    EXPECT_LT(found->enough, 60u);
+    std::uint32_t least = kMicrobatches;
+    for (const Loop *loop : found->loops)
+      least = std::min(least, loop->trips);
     const Choice choice = choicesOf(plan).front();
-    EXPECT_EQ(choice.shortened.size(), 1u);
-    EXPECT_EQ(choice.hidden, loop->found->trips - loop->enough);
+    EXPECT_EQ(choice.shortened.size(), found->loops.size());
+    EXPECT_EQ(choice.hidden, (least - found->enough) * shape.advance);
     EXPECT_EQ(judged(plan), "");
     EXPECT_TRUE(keepsRulesUnrolled(plan));
   }
@@ -113,7 +136,7 @@ TEST(LongLoops, TripsThatDifferAreUnrolled) {
   for (const auto &[what, make] : differences) {
     Plan plan = longPlan();
     make(plan);
-    EXPECT_FALSE(longLoopOf(plan, 0, kMicrobatches)) << what;
+    EXPECT_FALSE(longLoopsIn(plan)) << what;
   }
 }
 
@@ -126,10 +149,10 @@ public:
     Program &program = plan.programs[below(plan.programs.size())];
     Action &action = program.actions[below(program.actions.size())];
     Wait &wait = action.waits[below(2)];
-    Loop &loop = program.loops.back();
+    Loop &loop = program.loops[1 + below(program.loops.size() - 1)]; // over microbatches
     std::vector<Buffer> &buffers = plan.layouts[&program - plan.programs.data()].buffers;
     const int sign = random() % 2 ? 1 : -1;
-    switch (below(12)) {
+    switch (below(14)) {
     case 0:
     case 1:
       wait = Wait();
@@ -162,6 +185,12 @@ public:
       std::swap(action,
                 program.actions[(&action - program.actions.data() + 1) % program.actions.size()]);
       break;
+    case 11:
+      loop.start += sign;
+      break;
+    case 12:
+      action.lane = static_cast<std::uint8_t>(below(program.lanes.size()));
+      break;
     default:
       program.operands[action.operands] = below(buffers.size());
     }
@@ -174,22 +203,26 @@ private:
   std::mt19937 random;
 };
 
+constexpr std::uint32_t kSeeds = 700; // of each shape
+
 /// The heart of it: whatever is changed, few trips say what all of them say.
 TEST(LongLoops, AVerdictOnFewTripsIsTheVerdictOnAll) {
   int refused = 0, kept = 0, shortened = 0;
-  for (const char *schedule : {"1f1b", "zb-h1", "zb-v"}) {
-    const Plan right = longPlan(schedule);
-    for (std::uint32_t seed = 0; seed < 700; ++seed) {
+  for (const Shape &shape : kShapes) {
+    const Plan right = longPlan(shape);
+    for (std::uint32_t seed = 0; seed < kSeeds; ++seed) {
       Plan plan = right;
       Change(plan, seed).apply();
+      if (seed % 3 == 0)
+        Change(plan, ~seed).apply();
       if (plan == right)
         continue;
       const bool keeps = codesOf(plan).empty();
       ++(keeps ? kept : refused);
       Findings findings;
       Verdict verdict(plan, findings, "");
-      shortened += verifyIndicesInRange(plan, verdict) && longLoopOf(plan, 0, kMicrobatches);
-      EXPECT_EQ(keeps, keepsRulesUnrolled(plan)) << schedule << " seed " << seed;
+      shortened += verifyIndicesInRange(plan, verdict) && longLoopsIn(plan);
+      EXPECT_EQ(keeps, keepsRulesUnrolled(plan)) << nameOf(shape) << ", seed " << seed;
     }
   }
   EXPECT_GT(refused, 1000);
