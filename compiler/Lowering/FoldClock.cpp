@@ -59,6 +59,10 @@ private:
     return static_cast<std::size_t>(keyOf(node)) * microbatches + microbatch;
   }
 
+  bool startsTime(std::size_t index) const {
+    return index == 0 || nodes[index].time != nodes[index - 1].time;
+  }
+
   /// The first gradient of a stage overwrites, and its microbatch is not skipped, as no later one.
   bool repeats(std::size_t index, const Shift &shift) const {
     if (index + shift.nodes >= nodes.size())
@@ -70,18 +74,24 @@ private:
            one.microbatch != clearing[static_cast<std::size_t>(one.stage)];
   }
 
-  ClockPart extended(std::size_t begin, std::size_t end, const Shift &shift) const {
+  /// Every trip begins with all that happens at one time: else it would begin in the middle of what
+  /// the one before ends with.
+  std::optional<ClockPart> extended(std::size_t begin, std::size_t end, const Shift &shift) const {
     while (begin > 0 && repeats(begin - 1, shift))
       --begin;
     while (repeats(end, shift))
       ++end;
+    while (begin < end && !(startsTime(begin) && startsTime(begin + shift.nodes)))
+      ++begin;
+    if (begin == end)
+      return std::nullopt;
     const auto trips = static_cast<std::uint32_t>((end - begin) / shift.nodes + 1);
-    return {.begin = begin,
-            .end = begin + shift.nodes,
-            .trips = trips,
-            .shown = trips,
-            .advance = shift.microbatches,
-            .period = shift.time};
+    return ClockPart{.begin = begin,
+                     .end = begin + shift.nodes,
+                     .trips = trips,
+                     .shown = trips,
+                     .advance = shift.microbatches,
+                     .period = shift.time};
   }
 
   const std::span<const PipelineNode> nodes;
