@@ -18,6 +18,7 @@ examples:
   vimec explain pipeline.schedule               a field, a code such as J0012, or the values of job.yaml
   vimec explain /tmp/vime-records-4WvVdQ        which rank of a failed run was first, and why
   vimec order interleaved --ranks 4 --microbatches 8 --chunks 2
+  vimec schedules --ranks 8 --microbatches 32 --costs 10,12,8
   vimec show plan.bin --format=grid
   vimec verify plan.bin
   vimec verify order.csv                        judge an order in PyTorch's notation

@@ -60,14 +60,32 @@ struct AssembleArguments {
 };
 int runAssemble(const AssembleArguments &arguments, const OutputOptions &output);
 
-/// vimec order NAME --ranks N --microbatches M [--chunks V] [--format=grid|rows|csv]
-/// vimec order TABLE.csv [--format=grid|rows|csv]
+/// vimec order NAME --ranks N --microbatches M [--chunks V …] [--costs F,I,W]
+/// [--format=grid|rows|csv] vimec order TABLE.csv [--costs F,I,W] [--format=grid|rows|csv]
 struct OrderArguments {
   std::string name;
   std::optional<int> ranks, microbatches, chunks; // a table says them itself
+  std::optional<int> group, memory, slices;       // as some orders take them
+  bool overlap = false;
+  std::string costs; // `10,12,8`; empty: unit costs
   std::string format = "grid";
 };
 int runOrder(const OrderArguments &arguments, const OutputOptions &output);
+
+/// vimec import TABLE [-o ORDER.csv] [--placement loop|vee]
+struct ImportArguments {
+  std::string table;     // `-`: standard input
+  std::string csv = "-"; // `-`: standard output
+  std::string placement; // of chunks, where the table names them; empty: what fits
+};
+int runImport(const ImportArguments &arguments, const OutputOptions &output);
+
+/// vimec schedules [--ranks N --microbatches M [--chunks V] [--costs F,I,W]]
+struct SchedulesArguments {
+  std::optional<int> ranks, microbatches, chunks; // none: what orders there are
+  std::string costs;                              // of a rank's whole share; empty: unit costs
+};
+int runSchedules(const SchedulesArguments &arguments, const OutputOptions &output);
 
 /// A line for each order that `runOrder` knows: name, what it is, what it needs.
 std::string orderTable();

@@ -3,6 +3,7 @@
 
 #include "compiler/Diagnostics/Utf8.h"
 #include "compiler/Driver/Commands.h"
+#include "compiler/Driver/Costs.h"
 #include "compiler/Frontend/OrderFile.h"
 #include "schedules/Notation.h"
 #include "schedules/OrderJson.h"
@@ -30,24 +31,32 @@ std::string orderTable() {
 
 namespace {
 
-void print(const Schedule &schedule, const std::string &format) {
+void print(const Schedule &schedule, const std::string &format, UnitCosts costs) {
   if (format == "csv")
     std::cout << toCsv(schedule);
   else if (format == "rows")
     std::cout << toGrid(schedule);
   else
-    std::cout << toTimeline(schedule);
+    std::cout << toTimeline(schedule, costs);
+}
+
+/// The option that says what a table says itself, if one was given.
+std::optional<std::string> optionBesideTable(const OrderArguments &arguments) {
+  for (const auto &[option, number] :
+       {std::pair("--ranks", arguments.ranks), std::pair("--microbatches", arguments.microbatches),
+        std::pair("--chunks", arguments.chunks), std::pair("--group", arguments.group),
+        std::pair("--memory", arguments.memory), std::pair("--slices", arguments.slices)})
+    if (number)
+      return option;
+  return arguments.overlap ? std::optional<std::string>("--overlap") : std::nullopt;
 }
 
 int printTable(const OrderArguments &arguments, const OutputOptions &output) {
-  for (const auto &[option, number] :
-       {std::pair("--ranks", arguments.ranks), std::pair("--microbatches", arguments.microbatches),
-        std::pair("--chunks", arguments.chunks)})
-    if (number)
-      return reportFailure(Status(StatusCode::Usage, fmt::format("`{}` is for an order by name, a "
-                                                                 "table says it itself",
-                                                                 option)),
-                           output);
+  if (const auto option = optionBesideTable(arguments))
+    return reportFailure(
+        Status(StatusCode::Usage,
+               fmt::format("`{}` is for an order by name, a table says it itself", *option)),
+        output);
   const StatusOr<std::string> text = readTableFile(arguments.name);
   if (!text.ok())
     return reportFailure(text.status(), output);
@@ -57,11 +66,25 @@ int printTable(const OrderArguments &arguments, const OutputOptions &output) {
   const std::optional<OrderTable> table = judgedTable(*text, arguments.name, findings);
   if (!table)
     return reportFindings(findings, sources, output);
+  const UnitCosts costs = readCosts(arguments.costs).value_or(UnitCosts{});
   if (output.json)
-    std::cout << toJson(printable(arguments.name), *table);
+    std::cout << toJson(printable(arguments.name), *table, costs);
   else
-    print(table->schedule(), arguments.format);
+    print(table->schedule(), arguments.format, costs);
   return 0;
+}
+
+/// What an order has a use for is stated to it; the costs go to the clock in any case.
+ScheduleShape shapeOf(const Order &order, const OrderArguments &arguments, UnitCosts costs) {
+  ScheduleShape shape =
+      shapeFor(order, *arguments.ranks, *arguments.microbatches, arguments.chunks);
+  shape.group = arguments.group.value_or(shape.group);
+  shape.memory = arguments.memory.value_or(shape.memory);
+  shape.slices = arguments.slices.value_or(shape.slices);
+  shape.overlap = arguments.overlap;
+  if (order.takes.costs)
+    shape.costs = costs;
+  return shape;
 }
 
 } // namespace
@@ -81,15 +104,15 @@ int runOrder(const OrderArguments &arguments, const OutputOptions &output) {
     return reportFailure(Status(StatusCode::Usage, arguments.ranks ? "`--microbatches` is required"
                                                                    : "`--ranks` is required"),
                          output, "an order by name needs `--ranks` and `--microbatches`");
-  const ScheduleShape shape =
-      shapeFor(*order, *arguments.ranks, *arguments.microbatches, arguments.chunks);
+  const UnitCosts costs = readCosts(arguments.costs).value_or(UnitCosts{});
+  const ScheduleShape shape = shapeOf(*order, arguments, costs);
   if (const auto problem = check(*order, shape))
     return reportFailure(Status(StatusCode::InvalidInput, problem->message), output, problem->help);
   const Schedule schedule = order->build(shape);
   if (output.json)
-    std::cout << toJson(*order, shape, schedule);
+    std::cout << toJson(*order, shape, schedule, costs);
   else
-    print(schedule, arguments.format);
+    print(schedule, arguments.format, costs);
   return 0;
 }
 

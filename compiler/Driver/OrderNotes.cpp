@@ -22,11 +22,20 @@ template <typename Is> std::size_t count(const OrderTable &table, Is is) {
 
 } // namespace
 
-std::vector<std::string> notesOn(const OrderTable &table) {
+std::vector<std::string> notesOnNotation(const OrderTable &table) {
   std::vector<std::string> notes;
   if (table.isOld)
     notes.push_back("read as PyTorch 2.5 wrote it: `B` is the input gradient, since `W` stands "
                     "without `I`");
+  if (table.stages() > static_cast<int>(table.rows.size()) && !table.chunksAre.empty())
+    notes.push_back(table.chunksAre == "vee"
+                        ? "its chunks were taken for stages down the ranks and back"
+                        : "its chunks were taken for stages that go round the ranks");
+  return notes;
+}
+
+std::vector<std::string> notesOn(const OrderTable &table) {
+  std::vector<std::string> notes = notesOnNotation(table);
   if (table.pairs > 0)
     notes.push_back(fmt::format("{} overlapped {}: the forward runs first, then the backward",
                                 table.pairs, table.pairs == 1 ? "pair" : "pairs"));

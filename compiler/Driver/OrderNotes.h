@@ -11,6 +11,8 @@
 namespace vime {
 
 std::vector<std::string> notesOn(const OrderTable &table);
+/// How its cells were understood, of those alone.
+std::vector<std::string> notesOnNotation(const OrderTable &table);
 /// On the table that a legal job names; none for an order by name.
 std::vector<std::string> notesOn(const Job &job);
 

@@ -6,6 +6,7 @@
 
 #include "compiler/Driver/CommandLine.h"
 #include "compiler/Driver/Commands.h"
+#include "compiler/Driver/Costs.h"
 #include "compiler/Frontend/Settings.h"
 #include "compiler/Reference/CodePage.h"
 #include "compiler/Reference/FieldWords.h"
@@ -115,6 +116,19 @@ void addAssemble(CLI::App &app, Invocation &invocation) {
   });
 }
 
+/// What only some orders have a use for.
+void takesShape(CLI::App &verb, OrderArguments &order) {
+  takesCount(verb.add_option("--group", order.group,
+                             "microbatches in a row on one chunk, of orders that take groups"));
+  takesCount(
+      verb.add_option("--memory", order.memory,
+                      "most activations, each of a stage and a microbatch, alive on a rank"));
+  takesCount(verb.add_option("--slices", order.slices,
+                             "parts that the sequence of a microbatch is cut into"));
+  verb.add_flag("--overlap", order.overlap, "pair forwards with backwards that may overlap them")
+      ->disable_flag_override();
+}
+
 void addOrder(CLI::App &app, Invocation &invocation) {
   auto order = std::make_shared<OrderArguments>();
   CLI::App *verb = app.add_subcommand("order", "print a pipeline order without a job");
@@ -127,14 +141,56 @@ void addOrder(CLI::App &app, Invocation &invocation) {
                               "microbatches of a step; not of a table"));
   takesCount(verb->add_option("--chunks", order->chunks,
                               "stages per rank (default: what the order needs)"));
+  takesShape(*verb, *order);
+  takesCosts(verb->add_option("--costs", order->costs,
+                              "what tasks cost on the clock, and for orders that are made for "
+                              "costs (default: 1,1,1)"));
   invocation.textFormats.push_back(
       takesWord(verb->add_option("--format", order->format,
-                                 "grid (default): the picture on the clock of unit costs; rows, "
+                                 "grid (default): the picture on the clock of these costs; rows, "
                                  "csv: PyTorch's notation, aligned or as it is"),
                 {"grid", "rows", "csv"}));
   takesJson(*verb, invocation);
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runOrder(*order, invocation.output); };
+  });
+}
+
+void addImport(CLI::App &app, Invocation &invocation) {
+  auto import = std::make_shared<ImportArguments>();
+  CLI::App *verb = app.add_subcommand(
+      "import", "judge an order in another notation and write it in PyTorch's of today");
+  verb->add_option("table", import->table,
+                   "table of PyTorch, today's or of 2.5, or of the zero-bubble family (F3.1 B W BW "
+                   "[F7.0&BW3.1] {SF3.1}); -: standard input")
+      ->required()
+      ->type_name("TABLE");
+  verb->add_option("-o,--output", import->csv, "file to write (default: -, standard output)")
+      ->type_name("ORDER.csv");
+  takesWord(
+      verb->add_option("--placement", import->placement,
+                       "which stages the chunks of a rank are (default: those under which the "
+                       "order finishes soonest)"),
+      {"loop", "vee"});
+  takesJson(*verb, invocation);
+  verb->callback([=, &invocation] {
+    invocation.run = [=, &invocation] { return runImport(*import, invocation.output); };
+  });
+}
+
+void addSchedules(CLI::App &app, Invocation &invocation) {
+  auto schedules = std::make_shared<SchedulesArguments>();
+  CLI::App *verb = app.add_subcommand(
+      "schedules", "list the pipeline orders, or compare them for given numbers at equal work");
+  takesCount(verb->add_option("--ranks", schedules->ranks, "ranks of the pipeline: compare"));
+  takesCount(verb->add_option("--microbatches", schedules->microbatches, "microbatches of a step"));
+  takesCount(verb->add_option("--chunks", schedules->chunks,
+                              "stages per rank of the orders that leave a choice"));
+  takesCosts(verb->add_option("--costs", schedules->costs,
+                              "what a rank's whole share of a microbatch costs (default: 1,1,1)"));
+  takesJson(*verb, invocation);
+  verb->callback([=, &invocation] {
+    invocation.run = [=, &invocation] { return runSchedules(*schedules, invocation.output); };
   });
 }
 
@@ -225,8 +281,8 @@ void addCompile(CLI::App &app, Invocation &invocation) {
 }
 
 void addVerbs(CLI::App &app, Invocation &invocation) {
-  for (const auto add : {addCheck, addExplain, addVerify, addShow, addAssemble, addOrder, addSchema,
-                         addMan, addCompletion})
+  for (const auto add : {addCheck, addExplain, addVerify, addShow, addAssemble, addOrder, addImport,
+                         addSchedules, addSchema, addMan, addCompletion})
     add(app, invocation);
 }
 

@@ -51,11 +51,14 @@ struct FieldSpec {
   std::string_view otherUnit{};   // of amounts: `tokens`
   double least = 0, most = 0;     // of numbers, both included
   double mostOther = 0;           // of amounts in the other unit
+  bool layoutText = false;        // of Counts: a Megatron layout will do as well
+  std::size_t leastItems = 1;     // of Counts
+  std::size_t mostItems = 0;      // of Counts; 0: any number of them
   bool above = false;             // of real numbers: `least` itself is excluded
   bool below = false;             // of real numbers: `most` itself is excluded
   std::string_view fallback{};    // the default, as text
   std::string_view derivedFrom{}; // in words; set where a missing value is derived
-  bool optional = false;          // may be absent from a complete job; then its value is 0 or empty
+  bool optional = false; // may be absent from a complete job; then its value is 0, false or empty
   std::vector<std::string_view> words{};      // of Word
   std::string_view fileEnding{};              // of Word: a path with this ending will do as well
   std::vector<std::string_view> laterWords{}; // words and units of values that vime cannot do yet

@@ -21,7 +21,7 @@ bool isEmpty(const Value &value) {
   if (const auto *list = std::get_if<CountList>(&value))
     return list->empty();
   const auto *text = std::get_if<std::string>(&value);
-  return text && text->empty();
+  return text && (text->empty() || *text == "false");
 }
 
 void addField(const FieldSpec &field, const Job &job, const Job::NamedModel *model,

@@ -65,10 +65,13 @@ struct Job {
 
   struct {
     Field<std::string> schedule; // name of an order, or path of a table (schedules/OrderTable.h)
-    Field<std::string> scheduleHash;             // of the table's bytes; empty: no table
-    Field<std::uint32_t> chunks, microbatches;   // microbatches of a step in each replica, at most
-    Field<Quantity> microbatch;                  // samples, or tokens: then samples are packed
-    Field<std::vector<std::uint64_t>> layout;    // layers of each stage; empty: as even as possible
+    Field<std::string> scheduleHash;            // of the table's bytes; empty: no table
+    Field<std::uint32_t> chunks, microbatches;  // microbatches of a step in each replica, at most
+    Field<std::uint32_t> group, memory, slices; // see ScheduleShape; 0: left to the order
+    Field<bool> overlap;                        // forwards and backwards as overlapped pairs
+    Field<std::vector<std::uint64_t>> costs;    // F, I, W and maybe of a transfer; empty: all alike
+    Field<Quantity> microbatch;                 // samples, or tokens: then samples are packed
+    Field<std::vector<std::uint64_t>> layout;   // layers of each stage; empty: as even as possible
     Field<std::vector<std::uint64_t>> placement; // rank of each stage; empty: as the order has it
     Field<std::uint64_t> memoryLimit;            // bytes per rank that a plan may use; 0: no limit
   } pipeline;

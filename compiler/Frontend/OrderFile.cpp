@@ -83,9 +83,9 @@ StatusOr<std::string> readTableFile(const std::string &path) {
 }
 
 std::optional<OrderTable> judgedTable(std::string_view text, const std::string &file,
-                                      Findings &findings) {
+                                      Findings &findings, std::string_view placement) {
   const std::size_t before = findings.size();
-  auto read = readTable(text);
+  auto read = readTable(text, placement);
   if (const auto *problems = std::get_if<std::vector<TableProblem>>(&read)) {
     for (const TableProblem &problem : *problems)
       findings.error(Rule::J, number(JobCode::OrderCell), problem.message)

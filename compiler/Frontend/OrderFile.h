@@ -20,9 +20,9 @@ namespace vime {
 StatusOr<std::string> readTableFile(const std::string &path);
 
 /// Nothing, and what is wrong, if it cannot be read or is not legal. `file` is what findings call
-/// it.
+/// it; `placement` as `readTable` takes it.
 std::optional<OrderTable> judgedTable(std::string_view text, const std::string &file,
-                                      Findings &findings);
+                                      Findings &findings, std::string_view placement = {});
 
 /// XXH3-128 of the table's bytes, as hexadecimal digits.
 std::string hashOfTable(std::string_view text);

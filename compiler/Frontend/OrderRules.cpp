@@ -1,8 +1,10 @@
 // checkPipeline: J over the schedule: its numbers, its table, the layers and the ranks of its
 // stages.
+#include <algorithm>
 #include <numeric>
 
 #include "compiler/Frontend/Draft.h"
+#include "compiler/Frontend/OrderShape.h"
 #include "compiler/Frontend/Rules.h"
 #include "schedules/Placement.h"
 #include "schedules/Registry.h"
@@ -41,21 +43,23 @@ void checkStages(Draft &draft) {
       .withHelp(help);
 }
 
+// Whether every number of the order's shape is known, or left to the order.
+bool hasShape(const Draft &draft) {
+  const auto fields = fieldsOfSomeOrders();
+  return draft.areKnown({"pipeline.schedule", "roles.actor.parallel.pp", "pipeline.microbatches",
+                         "pipeline.chunks"}) &&
+         std::none_of(fields.begin(), fields.end(),
+                      [&](std::string_view field) { return draft.isSpoiled(field); });
+}
+
 void checkOrder(Draft &draft) {
   const Job &job = draft.job;
-  if (!draft.areKnown({"pipeline.schedule", "roles.actor.parallel.pp", "pipeline.microbatches",
-                       "pipeline.chunks"}))
-    return;
-  const Order *order = findOrder(job.pipeline.schedule.value);
-  const ScheduleShape shape{.ranks = static_cast<int>(job.actor.pipeline.value),
-                            .microbatches = static_cast<int>(job.pipeline.microbatches.value),
-                            .chunks = static_cast<int>(job.pipeline.chunks.value)};
-  const auto problem = order ? check(*order, shape) : std::nullopt;
+  const Order *order = hasShape(draft) ? findOrder(job.pipeline.schedule.value) : nullptr;
+  const auto problem = order ? check(*order, shapeOf(job)) : std::nullopt;
   if (!problem)
     return;
-  const SourceSpan &at = problem->number == "ranks"    ? job.actor.pipeline.span
-                         : problem->number == "chunks" ? job.pipeline.chunks.span
-                                                       : job.pipeline.microbatches.span;
+  const std::string path = pathOf(problem->number);
+  const SourceSpan at = draft.isKnown(path) ? draft.origin(path).span : job.pipeline.schedule.span;
   Finding &finding =
       draft.error(JobCode::OrderRefuses, problem->message, at).withHelp(problem->help);
   if (!(job.pipeline.schedule.span == at))
@@ -110,6 +114,19 @@ void checkHash(Draft &draft) {
                 hash.span);
 }
 
+// So would a number that only orders by name take.
+void checkNumbersBesideTable(Draft &draft) {
+  if (!hasTable(draft))
+    return;
+  for (const std::string_view field : fieldsOfSomeOrders())
+    if (const std::string path(field); draft.isKnown(path))
+      draft
+          .error(JobCode::UnusedValue, code(path) + " has no use: a table says its order itself",
+                 draft.origin(path).span)
+          .note("the table is named here", draft.job.pipeline.schedule.span)
+          .withHelp("leave it out");
+}
+
 /// Stages of the schedule, if they are known.
 std::optional<std::uint64_t> stagesOf(const Draft &draft) {
   if (draft.table)
@@ -155,17 +172,12 @@ void checkPlacement(Draft &draft) {
   const Job &job = draft.job;
   const auto &placement = job.pipeline.placement;
   if (placement.value.empty() ||
-      !hasLength(draft, placement, JobCode::Placement, "the placement says") ||
-      !draft.areKnown({"pipeline.schedule", "roles.actor.parallel.pp", "pipeline.microbatches",
-                       "pipeline.chunks"}))
+      !hasLength(draft, placement, JobCode::Placement, "the placement says") || !hasShape(draft))
     return;
   const Order *order = findOrder(job.pipeline.schedule.value);
-  const ScheduleShape shape{.ranks = static_cast<int>(job.actor.pipeline.value),
-                            .microbatches = 1,
-                            .chunks = static_cast<int>(job.pipeline.chunks.value)};
-  if (!draft.table && (!order || check(*order, shape)))
+  if (!draft.table && (!order || check(*order, shapeOf(job))))
     return;
-  const auto moved = movedTo(draft.table ? draft.table->schedule() : order->build(shape),
+  const auto moved = movedTo(draft.table ? draft.table->schedule() : order->build(shapeOf(job)),
                              Placement(placement.value.begin(), placement.value.end()));
   if (const auto *why = std::get_if<std::string>(&moved))
     draft.error(JobCode::Placement, *why, placement.span)
@@ -182,6 +194,7 @@ void checkPipeline(Draft &draft) {
   checkOrder(draft);
   checkTable(draft);
   checkHash(draft);
+  checkNumbersBesideTable(draft);
   checkLayout(draft);
   checkPlacement(draft);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/Frontend/Microbatch.h"
+#include "compiler/Frontend/OrderShape.h"
 #include "compiler/Frontend/ReadJob.h"
 #include "compiler/Frontend/Rules.h"
 #include "compiler/Frontend/StepNeeds.h"
@@ -33,11 +34,12 @@ std::optional<TextDataset> open(Draft &draft, const Field<std::string> &text,
 std::uint64_t leastOfOrder(const Job &job, std::uint32_t needed) {
   constexpr std::uint32_t kFurther = 4096;
   const Order *order = findOrder(job.pipeline.schedule.value);
-  for (std::uint32_t more = 0; order && more < kFurther; ++more)
-    if (!check(*order, {.ranks = static_cast<int>(job.actor.pipeline.value),
-                        .microbatches = static_cast<int>(needed + more),
-                        .chunks = static_cast<int>(job.pipeline.chunks.value)}))
+  ScheduleShape shape = shapeOf(job);
+  for (std::uint32_t more = 0; order && more < kFurther; ++more) {
+    shape.microbatches = static_cast<int>(needed + more);
+    if (!check(*order, shape))
       return needed + more;
+  }
   return needed; // the rules tell what is wrong
 }
 

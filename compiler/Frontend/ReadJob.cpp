@@ -10,6 +10,7 @@
 #include "compiler/Frontend/Checkpoint.h"
 #include "compiler/Frontend/Document.h"
 #include "compiler/Frontend/Draft.h"
+#include "compiler/Frontend/LayoutText.h"
 #include "compiler/Frontend/OrderFile.h"
 #include "compiler/Frontend/PackedText.h"
 #include "compiler/Frontend/Settings.h"
@@ -156,7 +157,7 @@ private:
     case Node::Kind::Scalar:
       break;
     }
-    if (isList(field))
+    if (isList(field) && !(field.layoutText && isLayoutText(node.text)))
       return field.type == FieldType::Pair ? "takes a list of two numbers"
                                            : "takes a list of whole numbers";
     if (node.quoted && isNumeric(field))

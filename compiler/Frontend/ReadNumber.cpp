@@ -6,6 +6,7 @@
 
 #include "compiler/Diagnostics/Utf8.h"
 #include "compiler/Frontend/FieldTable.h"
+#include "compiler/Frontend/LayoutText.h"
 #include "compiler/Frontend/Numbers.h"
 #include "compiler/Frontend/ReadValue.h"
 #include "compiler/Frontend/Units.h"
@@ -230,6 +231,12 @@ Parsed parseCounts(const FieldSpec &field, std::string_view text) {
     return ValueProblem{.message = "is no list of whole numbers: " + quoted(text),
                         .label = "expected a list such as [3, 2, 2, 1]"};
   };
+  if (field.layoutText && isLayoutText(text)) {
+    auto layers = readLayoutText(text);
+    if (auto *problem = std::get_if<ValueProblem>(&layers))
+      return std::move(*problem);
+    return Value(std::get<CountList>(std::move(layers)));
+  }
   if (!text.starts_with('[') || !text.ends_with(']') || text.size() < 3)
     return noList();
   CountList counts;
@@ -244,9 +251,14 @@ Parsed parseCounts(const FieldSpec &field, std::string_view text) {
       return *problem;
     counts.push_back(*number);
     if (comma == std::string_view::npos)
-      return Value(std::move(counts));
+      break;
     begin = comma + 1;
   }
+  if (counts.size() < field.leastItems || (field.mostItems > 0 && counts.size() > field.mostItems))
+    return ValueProblem{.message = fmt::format("takes {} to {} whole numbers, not {}",
+                                               field.leastItems, field.mostItems, counts.size()),
+                        .label = "a list of another length"};
+  return Value(std::move(counts));
 }
 
 } // namespace vime

@@ -7,6 +7,7 @@
 
 #include "compiler/Diagnostics/JobCodes.h"
 #include "compiler/Frontend/OrderFile.h"
+#include "compiler/Frontend/OrderShape.h"
 #include "compiler/Frontend/ReadJob.h"
 #include "runtime/Base/Counted.h"
 #include "runtime/Plan/Plan.h"
@@ -26,9 +27,7 @@ std::optional<Schedule> namedOrder(const Job &job, Findings &findings) {
         .at(pipeline.schedule.span);
     return std::nullopt;
   }
-  const ScheduleShape shape{.ranks = static_cast<int>(job.actor.pipeline.value),
-                            .microbatches = static_cast<int>(pipeline.microbatches.value),
-                            .chunks = static_cast<int>(pipeline.chunks.value)};
+  const ScheduleShape shape = shapeOf(job);
   if (const auto problem = check(*order, shape)) {
     findings.error(Rule::J, number(JobCode::OrderRefuses), problem->message)
         .at(pipeline.schedule.span)

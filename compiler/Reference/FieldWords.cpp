@@ -14,7 +14,7 @@ namespace vime {
 namespace {
 
 // Of fields that have no default: what a small job says.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kExamples = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kExamples = {{
     {"version", "1"},
     {"name", "text-1f1b"},
     {"cluster.ranks", "4"},
@@ -29,6 +29,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kExample
     {"roles.actor.model", "policy"},
     {"pipeline.schedule", "1f1b"},
     {"pipeline.schedule_hash", "3e8515764cf6f37d06efd88220c88769"},
+    {"pipeline.costs", "[10, 12, 8]"},
     {"pipeline.microbatches", "8"},
     {"pipeline.microbatch", "4 samples"},
     {"data.text", "corpus.txt"},
@@ -111,7 +112,11 @@ std::string kindOf(const FieldSpec &field) {
   case FieldType::Pair:
     return "a list of two numbers";
   case FieldType::Counts:
-    return "a list of whole numbers";
+    if (field.layoutText)
+      return "a list of whole numbers, or a layout string of Megatron's";
+    return field.mostItems == 0
+               ? "a list of whole numbers"
+               : fmt::format("a list of {} to {} whole numbers", field.leastItems, field.mostItems);
   case FieldType::Amount:
     return fmt::format("a number of {} or {}", field.unit, field.otherUnit);
   }

@@ -70,7 +70,12 @@ Json typeOf(const FieldSpec &field) {
   case FieldType::Counts:
     json = {{"type", "integer"}};
     limit(json, field);
-    return {{"type", "array"}, {"items", json}, {"minItems", 1}};
+    json = {{"type", "array"}, {"items", json}, {"minItems", field.leastItems}};
+    if (field.mostItems > 0)
+      json["maxItems"] = field.mostItems;
+    if (field.layoutText)
+      return {{"anyOf", {json, {{"type", "string"}, {"pattern", "^[EtL|()*0-9, ]+$"}}}}};
+    return json;
   case FieldType::Name:
     return {{"type", "string"}, {"pattern", "^[A-Za-z0-9._-]+$"}};
   case FieldType::Ranks:

@@ -79,6 +79,37 @@ TEST(Value, AmountsHaveOneOfTwoNouns) {
   EXPECT_EQ(read("pipeline.microbatch", "many tokens"), "20: is no whole number: `many tokens`");
 }
 
+// As Megatron reads them: groups repeated, commas and spaces for the eye.
+TEST(Value, LayoutsAreListsOrMegatronsText) {
+  EXPECT_EQ(read("pipeline.layout", "[3, 2, 2, 1]"), "[3, 2, 2, 1]");
+  EXPECT_EQ(read("pipeline.layout", "Et*3|(tt|)*2tL"), "[3, 2, 2, 1]");
+  EXPECT_EQ(read("pipeline.layout", "Et|(t*3|)*2,t|tL"), "[1, 3, 3, 1, 1]");
+  EXPECT_EQ(read("pipeline.layout", "Et|((t|t t|)*2 t|)*2 tL"),
+            "[1, 1, 2, 1, 2, 1, 1, 2, 1, 2, 1, 1]");
+  EXPECT_EQ(read("pipeline.layout", "EtL"), "[1]");
+}
+
+TEST(Value, LayoutsSayWhatIsWrongWithThem) {
+  const std::string ends =
+      "20: must begin with `E`, the embedding, and end with `L`, the head, once each";
+  EXPECT_EQ(read("pipeline.layout", "t|t"), ends);
+  EXPECT_EQ(read("pipeline.layout", "Et|EtL"), ends);
+  EXPECT_EQ(read("pipeline.layout", "Et|tL|"), ends);
+  EXPECT_EQ(read("pipeline.layout", "E|t*3|tL"), "20: has no layer in stage 0");
+  EXPECT_EQ(read("pipeline.layout", "Et|t|L"), "20: has no layer in stage 2");
+  EXPECT_EQ(read("pipeline.layout", "Et|(t|L"), "20: opens a group that it never closes");
+  EXPECT_EQ(read("pipeline.layout", "Et|t)|L"), "20: closes a group that it never opened");
+  EXPECT_EQ(read("pipeline.layout", "Et*|tL"), "20: repeats a part by no number");
+  EXPECT_EQ(read("pipeline.layout", "Et*0|tL"), "20: repeats a part by no number");
+  EXPECT_EQ(read("pipeline.layout", "Etx|tL"), "20: has a part that is none: `x`");
+  EXPECT_EQ(read("pipeline.layout", "Et|tmL"),
+            "16: asks for something vime cannot do yet: layers that predict several tokens, `m`");
+  EXPECT_EQ(read("pipeline.layout", "E(((((t*99)*99)*99)*99)*99)*99L"),
+            "20: is of more parts than a model has");
+  EXPECT_EQ(read("pipeline.layout", "E((((((((((t))))))))))L"),
+            "20: has groups in groups, too deep");
+}
+
 TEST(Value, SizesAreBinary) {
   EXPECT_EQ(read("cluster.memory", "80GiB"), "80GiB");
   EXPECT_EQ(read("cluster.memory", "80 GiB"), "80GiB");

@@ -1,0 +1,42 @@
+#include "compiler/Frontend/OrderShape.h"
+
+#include <algorithm>
+
+namespace vime {
+
+namespace {
+
+// What is not stated is left to the order: zero, and of costs and slices the usual ones.
+UnitCosts costsOf(const std::vector<std::uint64_t> &stated) {
+  UnitCosts costs;
+  int *const all[] = {&costs.forward, &costs.backwardInput, &costs.backwardWeight, &costs.transfer};
+  for (std::size_t index = 0; index < std::min(stated.size(), std::size(all)); ++index)
+    *all[index] = static_cast<int>(stated[index]);
+  return costs;
+}
+
+} // namespace
+
+ScheduleShape shapeOf(const Job &job) {
+  const auto &pipeline = job.pipeline;
+  return {.ranks = static_cast<int>(job.actor.pipeline.value),
+          .microbatches = static_cast<int>(pipeline.microbatches.value),
+          .chunks = static_cast<int>(pipeline.chunks.value),
+          .group = static_cast<int>(pipeline.group.value),
+          .memory = static_cast<int>(pipeline.memory.value),
+          .slices = static_cast<int>(std::max(pipeline.slices.value, 1u)),
+          .overlap = pipeline.overlap.value,
+          .costs = costsOf(pipeline.costs.value)};
+}
+
+std::string pathOf(std::string_view number) {
+  return number == "ranks" ? "roles.actor.parallel.pp" : "pipeline." + std::string(number);
+}
+
+std::span<const std::string_view> fieldsOfSomeOrders() {
+  static constexpr std::string_view kFields[] = {
+      "pipeline.group", "pipeline.memory", "pipeline.slices", "pipeline.overlap", "pipeline.costs"};
+  return kFields;
+}
+
+} // namespace vime

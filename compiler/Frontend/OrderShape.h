@@ -1,0 +1,27 @@
+// OrderShape: the numbers that a job's order is built for.
+//
+//   const Order *order = findOrder(job.pipeline.schedule.value);
+//   if (auto problem = check(*order, shapeOf(job)))
+//     error(problem->message).at(draft.origin(pathOf(problem->number)).span);
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "compiler/Frontend/Job.h"
+#include "schedules/Schedule.h"
+
+namespace vime {
+
+/// As the job states them, not checked. Of a job that is not complete the numbers that it lacks are
+/// those that leave the order its choice.
+ScheduleShape shapeOf(const Job &job);
+
+/// The field that a number of a shape comes from: `ranks` is `roles.actor.parallel.pp`.
+std::string pathOf(std::string_view number);
+
+/// The fields that only some orders have a use for, and no table.
+std::span<const std::string_view> fieldsOfSomeOrders();
+
+} // namespace vime
