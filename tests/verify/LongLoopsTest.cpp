@@ -253,7 +253,7 @@ TEST(LongLoops, TripsAreDecidedBeforeTheLoop) {
   header.lane = 0;
   header.operandCount = 0;
   const std::string said = judged(plan);
-  EXPECT_NE(said.find("error[D0101]: the loop at forward, stage 1"), std::string::npos) << said;
+  EXPECT_NE(said.find("error[D0101]: the loop at backward, stage 1"), std::string::npos) << said;
   EXPECT_NE(said.find("asks for `microbatches`, which has not arrived by then"), std::string::npos)
       << said;
 }
