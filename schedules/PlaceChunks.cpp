@@ -73,10 +73,22 @@ TableProblem twoCopies(const OrderTable &table) {
   return {};
 }
 
+// So few of the tasks that its numbers speak of that nothing is to be learnt from running them.
+bool isSparse(const OrderTable &table, std::size_t tasks) {
+  const auto forwards = static_cast<std::size_t>(table.stages()) * table.rows.size() *
+                        static_cast<std::size_t>(table.microbatches());
+  return forwards > 4 * tasks;
+}
+
 } // namespace
 
 std::optional<TableProblem> placeChunks(OrderTable &table, std::string_view placement) {
   const int chunks = table.stages();
+  const std::size_t all = tasksOf(table);
+  if (isSparse(table, all)) {
+    table = placed(std::move(table), kCandidates[placement == "vee"]);
+    return std::nullopt;
+  }
   std::optional<OrderTable> best;
   Run bestRun;
   for (const Candidate &candidate : kCandidates) {
@@ -90,7 +102,6 @@ std::optional<TableProblem> placeChunks(OrderTable &table, std::string_view plac
       bestRun = run;
     }
   }
-  const std::size_t all = tasksOf(table);
   if (placement.empty() && bestRun.tasks < all && chunks == 2 &&
       runOf(placed(table, kBothWays), kBothWays.copies).tasks == all)
     return twoCopies(table);

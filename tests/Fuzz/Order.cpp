@@ -1,4 +1,4 @@
-// Fuzz target `order`: a table of an order, in any dialect of PyTorch's notation.
+// Fuzz target `order`: a table of an order, in any dialect of PyTorch's notation or with chunks.
 #include "compiler/Diagnostics/SourceCache.h"
 #include "compiler/Frontend/OrderFile.h"
 #include "compiler/Lowering/OrderPlan.h"
@@ -36,6 +36,8 @@ void compiles(const OrderTable &table, const SourceCache &sources) {
   (void)toGrid(order);
   (void)toTimeline(order);
   readsBack(order);
+  must(std::holds_alternative<OrderTable>(readTable(toCsv(table))),
+       "a legal table in today's notation is a table");
   if (tasksOf(order) > kMostTasks || order.placement.size() > 64 || table.microbatches() > 64)
     return;
   Findings findings;
@@ -62,7 +64,12 @@ void eat(std::string_view bytes) {
 
 std::vector<std::string> seeds() {
   constexpr std::size_t kLongest = 1000;
-  std::vector<std::string> texts;
+  std::vector<std::string> texts{
+      // Chunks instead of stages: down the ranks and back, in pairs; groups of transfers.
+      "F0.0,F0.1,BW0.1,F1.0,BW0.0,F1.1,BW1.1,BW1.0\nF0.0,F0.1,F1.0,[F1.1&BW0.1],BW0.0,B1.1,W1.1,"
+      "BW1.0",
+      "F0.0,{SF0.0},F1.0,{SF1.0+RB0.0},B0.0,W0.0,{RB1.0},BW1.0\n{RF0.0},F0.0,{RF1.0},[F1.0&BW0.0],"
+      "{SB0.0},BW1.0,{SB1.0}"};
   for (const GoldenTable &table : goldenTables())
     if (table.text.size() <= kLongest)
       texts.push_back(table.text);

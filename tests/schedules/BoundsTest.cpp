@@ -29,6 +29,21 @@ BoundedShape vee(int ranks, int microbatches, int memory, UnitCosts costs = {}) 
   return shape;
 }
 
+BoundedShape loop(int ranks, int microbatches, int chunks, int memory) {
+  BoundedShape shape = linear(ranks, microbatches, memory);
+  shape.placement = loopPlacement({.ranks = ranks, .microbatches = microbatches, .chunks = chunks});
+  return shape;
+}
+
+// Two copies of the model, one down the ranks and one up, with half of the microbatches each.
+BoundedShape bothWays(int ranks, int microbatches, int memory) {
+  BoundedShape shape = linear(ranks, microbatches / 2, memory);
+  for (int rank = ranks - 1; rank >= 0; --rank)
+    shape.placement.push_back(rank);
+  shape.copies = 2;
+  return shape;
+}
+
 std::string text(const Bound &bound) {
   return std::to_string(bound.least) + " " + std::string(bound.label);
 }
@@ -83,7 +98,8 @@ TEST(Bounds, ZeroBubbleH1IsOptimal) {
     }
 }
 
-// Rows of the makers of the zero-bubble family: their makespan and longest span.
+// Rows of the makers of the zero-bubble family, of Megatron's tables and of DualPipe: their
+// makespan and longest span; of the last two the makespan alone is known.
 struct Row {
   std::string_view name;
   BoundedShape shape;
@@ -100,6 +116,13 @@ TEST(Bounds, HoldForThePeersRows) {
                          {"vmin", vee(4, 8, 4), 59, 59, false},
                          {"vmin", vee(8, 16, 8), 123, 123, false},
                          {"v1f1b", vee(8, 16, 12), 129, 129, false},
+                         {"megatron", loop(4, 8, 2, 11), 57, 57, false},
+                         {"megatron", loop(4, 8, 4, 19), 105, 105, false},
+                         {"megatron", loop(8, 16, 2, 23), 117, 117, false},
+                         {"dualpipe", bothWays(4, 8, 5), 26, 26, false},
+                         {"dualpipe", bothWays(8, 16, 9), 54, 54, false},
+                         {"dualpipev", vee(4, 8, 9), 54, 54, false},
+                         {"dualpipev", vee(8, 16, 17), 110, 110, false},
                          {"zb1p", linear(4, 8, 4, kUneven), 282, 282, true},
                          {"zb2p", linear(4, 8, 8, kUneven), 270, 252, false},
                          {"zbv", vee(4, 8, 8, kUneven), 516, 496, false},

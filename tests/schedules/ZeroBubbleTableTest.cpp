@@ -55,6 +55,12 @@ TEST(ZeroBubbleTable, PlacementIsTheCallersIfStated) {
   EXPECT_EQ(std::get<OrderTable>(readTable("0F0,0B0")).chunksAre, "");
 }
 
+// Numbers without their tasks: what is missing is for the judge to say.
+TEST(ZeroBubbleTable, WildNumbersAreNotRun) {
+  EXPECT_EQ(imported("F0.0,F1048575.63"), "0F0,63F1048575\r\n");
+  EXPECT_EQ(imported("F0.0,F9.1\nF0.0", "vee"), "0F0,3F9\r\n1F0\r\n");
+}
+
 TEST(ZeroBubbleTable, TwoCopiesOfTheModelAreNone) {
   EXPECT_EQ(imported("F0.0,F0.1,BW0.1,BW0.0\nF0.1,F0.0,BW0.0,BW0.1"),
             "1:6: the table runs two copies of the model, one down the ranks and one up");
