@@ -9,19 +9,6 @@ namespace vime {
 
 namespace {
 
-// Into how many tasks of one kind a rank's share of a microbatch is cut.
-int partsOf(const Schedule &order) {
-  const auto stages = static_cast<int>(order.placement.size());
-  return stages / order.copies / static_cast<int>(order.rows.size()) * order.slices;
-}
-
-// In the unit in which a task costs what a rank's whole share was said to. A message stays as large
-// when the model is cut finer, and shrinks with the slices.
-UnitCosts costsOfParts(UnitCosts costs, int parts, int slices) {
-  costs.transfer *= parts / slices;
-  return costs;
-}
-
 Periods operator/(Periods periods, double parts) {
   return {periods.barrier / parts, periods.postValidated / parts};
 }
@@ -52,12 +39,7 @@ ComparedFigures figuresOf(const Schedule &order, UnitCosts whole) {
 }
 
 ComparedOrder compared(const Order &order, const ComparedShape &wanted) {
-  const bool hasChoice = order.chunks.least < order.chunks.most;
-  ScheduleShape shape =
-      shapeFor(order, wanted.ranks, wanted.microbatches, hasChoice ? wanted.chunks : std::nullopt);
-  // Orders that are made for costs have one copy of every stage and whole microbatches.
-  if (order.takes.costs)
-    shape.costs = costsOfParts(wanted.costs, shape.chunks, 1);
+  const ScheduleShape shape = shapeOf(order, wanted);
   ComparedOrder result{&order, shape, check(order, shape), {}};
   if (!result.problem)
     result.figures = figuresOf(order.build(shape), wanted.costs);
@@ -65,6 +47,26 @@ ComparedOrder compared(const Order &order, const ComparedShape &wanted) {
 }
 
 } // namespace
+
+ScheduleShape shapeOf(const Order &order, const ComparedShape &wanted) {
+  const bool hasChoice = order.chunks.least < order.chunks.most;
+  ScheduleShape shape =
+      shapeFor(order, wanted.ranks, wanted.microbatches, hasChoice ? wanted.chunks : std::nullopt);
+  // Orders that are made for costs have one copy of every stage and whole microbatches.
+  if (order.takes.costs)
+    shape.costs = costsOfParts(wanted.costs, shape.chunks, 1);
+  return shape;
+}
+
+int partsOf(const Schedule &order) {
+  const auto stages = static_cast<int>(order.placement.size());
+  return stages / order.copies / static_cast<int>(order.rows.size()) * order.slices;
+}
+
+UnitCosts costsOfParts(UnitCosts whole, int parts, int slices) {
+  whole.transfer *= parts / slices;
+  return whole;
+}
 
 OrderUnits unitsOf(const Order &order) {
   ScheduleShape shape = shapeFor(order, /*ranks=*/4, /*microbatches=*/8);

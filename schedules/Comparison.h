@@ -55,6 +55,16 @@ struct ComparedOrder {
   std::optional<ComparedFigures> figures;
 };
 
+/// The order for the shape: its usual chunks where it has no choice, and what it has a use for.
+ScheduleShape shapeOf(const Order &order, const ComparedShape &wanted);
+
+/// Into how many tasks of one kind a rank's share of a microbatch is cut.
+int partsOf(const Schedule &order);
+
+/// Costs of an order's tasks in a unit so much smaller that a task costs what the whole share was
+/// said to. A message stays as large when the model is cut finer, and shrinks with the slices.
+UnitCosts costsOfParts(UnitCosts whole, int parts, int slices);
+
 /// All orders that train: by their periods, with a barrier first; behind them those that cannot be
 /// built.
 std::vector<ComparedOrder> compareOrders(const ComparedShape &shape);

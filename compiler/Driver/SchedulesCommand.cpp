@@ -7,6 +7,7 @@
 
 #include "compiler/Driver/Commands.h"
 #include "compiler/Driver/Costs.h"
+#include "compiler/Driver/TransferTable.h"
 #include "runtime/Base/Counted.h"
 #include "schedules/Comparison.h"
 
@@ -184,13 +185,18 @@ Json comparisonJson(const ComparedShape &shape, const std::vector<ComparedOrder>
           {"schedules", orders}};
 }
 
+int noOrderTakes(const ComparedShape &shape, const Order &first, const OutputOptions &output) {
+  const auto problem = check(first, shapeOf(first, shape));
+  return reportFailure(
+      Status(StatusCode::InvalidInput, fmt::format("no order takes {} ranks and {} microbatches",
+                                                   shape.ranks, shape.microbatches)),
+      output, problem ? problem->message : "");
+}
+
 int printComparison(const ComparedShape &shape, const OutputOptions &output) {
   const std::vector<ComparedOrder> all = compareOrders(shape);
   if (!all.front().figures)
-    return reportFailure(
-        Status(StatusCode::InvalidInput, fmt::format("no order takes {} ranks and {} microbatches",
-                                                     shape.ranks, shape.microbatches)),
-        output, all.front().problem->message);
+    return noOrderTakes(shape, *all.front().order, output);
   if (output.json)
     std::cout << comparisonJson(shape, all).dump(2) << "\n";
   else
@@ -198,22 +204,33 @@ int printComparison(const ComparedShape &shape, const OutputOptions &output) {
   return 0;
 }
 
+int printTransfers(const ComparedShape &shape, const OutputOptions &output) {
+  if (shape.costs.transfer == 0)
+    return reportFailure(Status(StatusCode::Usage, "`--slots` compares transfers, which are free"),
+                         output, "give what one costs as well: `--costs 10,12,8,1`");
+  const std::vector<ComparedTransfers> all = compareTransfers(shape);
+  if (all.empty())
+    return noOrderTakes(shape, allOrders().front(), output);
+  std::cout << (output.json ? transferJson(shape, all) : transferText(shape, all));
+  return 0;
+}
+
 } // namespace
 
 int runSchedules(const SchedulesArguments &arguments, const OutputOptions &output) {
   const bool compares = arguments.ranks && arguments.microbatches;
-  if (!compares &&
-      (arguments.ranks || arguments.microbatches || arguments.chunks || !arguments.costs.empty()))
+  if (!compares && (arguments.ranks || arguments.microbatches || arguments.chunks ||
+                    !arguments.costs.empty() || arguments.slots))
     return reportFailure(Status(StatusCode::Usage, arguments.ranks ? "`--microbatches` is required"
                                                                    : "`--ranks` is required"),
                          output, "a comparison needs `--ranks` and `--microbatches`");
   if (!compares)
     return printList(output);
-  return printComparison({.ranks = *arguments.ranks,
-                          .microbatches = *arguments.microbatches,
-                          .costs = readCosts(arguments.costs).value_or(UnitCosts{}),
-                          .chunks = arguments.chunks},
-                         output);
+  const ComparedShape shape{.ranks = *arguments.ranks,
+                            .microbatches = *arguments.microbatches,
+                            .costs = readCosts(arguments.costs).value_or(UnitCosts{}),
+                            .chunks = arguments.chunks};
+  return arguments.slots ? printTransfers(shape, output) : printComparison(shape, output);
 }
 
 } // namespace vime

@@ -188,6 +188,9 @@ void addSchedules(CLI::App &app, Invocation &invocation) {
                               "stages per rank of the orders that leave a choice"));
   takesCosts(verb->add_option("--costs", schedules->costs,
                               "what a rank's whole share of a microbatch costs (default: 1,1,1)"));
+  verb->add_flag("--slots", schedules->slots,
+                 "compare instead what slots for received messages are worth")
+      ->disable_flag_override();
   takesJson(*verb, invocation);
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runSchedules(*schedules, invocation.output); };
