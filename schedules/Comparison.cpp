@@ -41,8 +41,10 @@ ComparedFigures figuresOf(const Schedule &order, UnitCosts whole) {
 ComparedOrder compared(const Order &order, const ComparedShape &wanted) {
   const ScheduleShape shape = shapeOf(order, wanted);
   ComparedOrder result{&order, shape, check(order, shape), {}};
-  if (!result.problem)
-    result.figures = figuresOf(order.build(shape), wanted.costs);
+  if (result.problem)
+    return result;
+  result.figures = figuresOf(order.build(shape), wanted.costs);
+  result.exceedsMemory = wanted.memory && result.figures->peak > *wanted.memory;
   return result;
 }
 
@@ -55,6 +57,8 @@ ScheduleShape shapeOf(const Order &order, const ComparedShape &wanted) {
   // Orders that are made for costs have one copy of every stage and whole microbatches.
   if (order.takes.costs)
     shape.costs = costsOfParts(wanted.costs, shape.chunks, 1);
+  if (order.takes.memory && wanted.memory)
+    shape.memory = *wanted.memory * shape.chunks;
   return shape;
 }
 
@@ -90,8 +94,8 @@ std::vector<ComparedOrder> compareOrders(const ComparedShape &shape) {
       all.push_back(compared(order, shape));
   const auto rank = [](const ComparedOrder &entry) {
     const ComparedFigures none, &figures = entry.figures ? *entry.figures : none;
-    return std::tuple(!entry.figures, figures.periods.barrier, figures.periods.postValidated,
-                      figures.peak * figures.copies);
+    return std::tuple(!entry.figures, entry.exceedsMemory, figures.periods.barrier,
+                      figures.periods.postValidated, figures.peak * figures.copies);
   };
   std::stable_sort(all.begin(), all.end(),
                    [&](const ComparedOrder &left, const ComparedOrder &right) {

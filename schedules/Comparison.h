@@ -34,6 +34,9 @@ struct ComparedShape {
   int microbatches;
   UnitCosts costs{};
   std::optional<int> chunks{}; // of the orders that take several numbers of them; else their usual
+  /// Most activations on a rank, in those of its whole share: orders that take a memory are made
+  /// for this one, the others keep to it or not.
+  std::optional<int> memory{};
 };
 
 struct ComparedFigures {
@@ -53,6 +56,7 @@ struct ComparedOrder {
   ScheduleShape shape;                 // that it was asked for
   std::optional<OrderProblem> problem; // why it cannot be built
   std::optional<ComparedFigures> figures;
+  bool exceedsMemory = false; // then it stands behind those that do not
 };
 
 /// The order for the shape: its usual chunks where it has no choice, and what it has a use for.
@@ -65,8 +69,8 @@ int partsOf(const Schedule &order);
 /// said to. A message stays as large when the model is cut finer, and shrinks with the slices.
 UnitCosts costsOfParts(UnitCosts whole, int parts, int slices);
 
-/// All orders that train: by their periods, with a barrier first; behind them those that cannot be
-/// built.
+/// All orders that train: by their periods, with a barrier first; behind them those that keep more
+/// than the memory, and those that cannot be built.
 std::vector<ComparedOrder> compareOrders(const ComparedShape &shape);
 
 } // namespace vime

@@ -80,9 +80,11 @@ struct ImportArguments {
 };
 int runImport(const ImportArguments &arguments, const OutputOptions &output);
 
-/// vimec schedules [--ranks N --microbatches M [--chunks V] [--costs F,I,W[,TRANSFER]] [--slots]]
+/// vimec schedules [--ranks N --microbatches M [--chunks V] [--memory K]
+///                  [--costs F,I,W[,TRANSFER]] [--slots]]
 struct SchedulesArguments {
   std::optional<int> ranks, microbatches, chunks; // none: what orders there are
+  std::optional<int> memory;                      // activations of a rank's whole share
   std::string costs;                              // of a rank's whole share; empty: unit costs
   bool slots = false;                             // what slots of channels are worth instead
 };

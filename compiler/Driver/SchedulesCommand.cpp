@@ -129,6 +129,12 @@ std::string rowOf(const ComparedOrder &compared) {
       100 * figures.growth.postValidated);
 }
 
+constexpr const char *kLegend = R"(
+v stages per rank; peak: activations of a rank's whole share; w copies of the weights; bubble: of the period with a barrier
+to bound: above what no order of the same stages and memory can undercut: L1 start, L2 warm-up, L3 Little's law, L4 drain
+jitter: what the period grows by where tasks take up to 10 % more or less; the tasks of a pair run one after the other
+)";
+
 std::string comparisonText(const ComparedShape &shape, const std::vector<ComparedOrder> &all) {
   const auto &[forward, input, weight, transfer] = shape.costs;
   std::string text = fmt::format(
@@ -140,17 +146,16 @@ std::string comparisonText(const ComparedShape &shape, const std::vector<Compare
       "bubble", "peak", "w", "period", "to bound", "jitter", "period", "to bound", "jitter");
   std::string refused;
   for (const ComparedOrder &compared : all)
-    if (compared.figures)
+    if (compared.exceedsMemory)
+      refused += fmt::format("  `{}` keeps {} activations alive, more than {}\n",
+                             compared.order->name, shortly(compared.figures->peak), *shape.memory);
+    else if (compared.figures)
       text += rowOf(compared);
     else
       refused += fmt::format("  {}; {}\n", compared.problem->message, compared.problem->help);
   if (!refused.empty())
     text += "\nnot for these numbers:\n" + refused;
-  return text +
-         "\nv stages per rank; peak: activations of a rank's whole share; w copies of the weights; "
-         "bubble: of the period with a barrier\nto bound: above what no order of the same stages "
-         "and memory can undercut: L1 start, L2 warm-up, L3 Little's law, L4 drain\njitter: what "
-         "the period grows by where tasks take up to 10 % more or less\n";
+  return text + kLegend;
 }
 
 Json periodsJson(double period, double gap, std::string_view bound, double growth) {
@@ -170,6 +175,7 @@ Json comparisonJson(const ComparedShape &shape, const std::vector<ComparedOrder>
                     {"span", figures.span},
                     {"bubble", figures.bubble},
                     {"peak", figures.peak},
+                    {"exceeds_memory", compared.exceedsMemory},
                     {"copies", figures.copies},
                     {"barrier", periodsJson(figures.periods.barrier, figures.gap.barrier,
                                             figures.bindsBarrier, figures.growth.barrier)},
@@ -182,6 +188,7 @@ Json comparisonJson(const ComparedShape &shape, const std::vector<ComparedOrder>
   return {{"ranks", shape.ranks},
           {"microbatches", shape.microbatches},
           {"costs", {forward, input, weight, transfer}},
+          {"memory", shape.memory ? Json(*shape.memory) : Json()},
           {"schedules", orders}};
 }
 
@@ -220,7 +227,7 @@ int printTransfers(const ComparedShape &shape, const OutputOptions &output) {
 int runSchedules(const SchedulesArguments &arguments, const OutputOptions &output) {
   const bool compares = arguments.ranks && arguments.microbatches;
   if (!compares && (arguments.ranks || arguments.microbatches || arguments.chunks ||
-                    !arguments.costs.empty() || arguments.slots))
+                    arguments.memory || !arguments.costs.empty() || arguments.slots))
     return reportFailure(Status(StatusCode::Usage, arguments.ranks ? "`--microbatches` is required"
                                                                    : "`--ranks` is required"),
                          output, "a comparison needs `--ranks` and `--microbatches`");
@@ -229,7 +236,8 @@ int runSchedules(const SchedulesArguments &arguments, const OutputOptions &outpu
   const ComparedShape shape{.ranks = *arguments.ranks,
                             .microbatches = *arguments.microbatches,
                             .costs = readCosts(arguments.costs).value_or(UnitCosts{}),
-                            .chunks = arguments.chunks};
+                            .chunks = arguments.chunks,
+                            .memory = arguments.memory};
   return arguments.slots ? printTransfers(shape, output) : printComparison(shape, output);
 }
 

@@ -186,6 +186,9 @@ void addSchedules(CLI::App &app, Invocation &invocation) {
   takesCount(verb->add_option("--microbatches", schedules->microbatches, "microbatches of a step"));
   takesCount(verb->add_option("--chunks", schedules->chunks,
                               "stages per rank of the orders that leave a choice"));
+  takesCount(verb->add_option("--memory", schedules->memory,
+                              "most activations alive on a rank, each a microbatch of its whole "
+                              "share"));
   takesCosts(verb->add_option("--costs", schedules->costs,
                               "what a rank's whole share of a microbatch costs (default: 1,1,1)"));
   verb->add_flag("--slots", schedules->slots,

@@ -16,6 +16,7 @@
 #include "compiler/Verify/VerifyOrder.h"
 #include "runtime/Base/Counted.h"
 #include "schedules/UnitTime.h"
+#include "schedules/ZeroBubbleCell.h"
 
 namespace vime {
 namespace {
@@ -82,8 +83,12 @@ bool holdsTable(const std::string &path) {
   if (path == "-" || namesTable(path))
     return true;
   std::ifstream file(path, std::ios::binary);
-  const int first = file.get();
-  return first == ',' || first == '(' || ('0' <= first && first <= '9');
+  char beginning[32] = "";
+  file.read(beginning, sizeof beginning - 1);
+  const std::string_view cell = beginning;
+  const char first = beginning[0];
+  return first == ',' || first == '(' || ('0' <= first && first <= '9') ||
+         isZeroBubbleCell(cell.substr(0, cell.find_first_of(",\r\n")));
 }
 
 int runVerifyOrder(const std::string &path, const OutputOptions &output) {

@@ -51,6 +51,23 @@ TEST(Comparison, MessagesTakeTheirWholeTime) {
   EXPECT_EQ(named(all, "interleaved").figures->makespan, 2 * 30 + 6 * 3);
 }
 
+// Orders that keep more stand behind; those that take a memory are made for this one.
+TEST(Comparison, MemoryIsCountedInWholeShares) {
+  const auto all = compareOrders({.ranks = 4, .microbatches = 8, .costs = {}, .memory = 3});
+  EXPECT_TRUE(named(all, "1f1b").exceedsMemory); // 4
+  EXPECT_TRUE(named(all, "zb-h1").exceedsMemory);
+  EXPECT_FALSE(named(all, "v-half").exceedsMemory); // 6 of 2 chunks
+  bool behind = false;
+  for (const ComparedOrder &entry : all) {
+    EXPECT_TRUE(!behind || entry.exceedsMemory || !entry.figures) << entry.order->name;
+    behind |= entry.exceedsMemory;
+    if (entry.figures && entry.order->takes.memory) {
+      EXPECT_EQ(entry.shape.memory, 3 * entry.shape.chunks) << entry.order->name;
+      EXPECT_LE(entry.figures->peak, 3) << entry.order->name;
+    }
+  }
+}
+
 TEST(Comparison, IsSortedAndKeepsWhatCannotBeBuilt) {
   const auto all = compareOrders({.ranks = 4, .microbatches = 11, .costs = {}, .chunks = {}});
   EXPECT_EQ(all.back().figures, std::nullopt);
