@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "compiler/Diagnostics/SourceCache.h"
+#include "compiler/Frontend/FieldTable.h"
+#include "compiler/Frontend/OrderShape.h"
 #include "compiler/Frontend/ReadJob.h"
 #include "tests/frontend/SampleJob.h"
 
@@ -74,6 +76,34 @@ TEST(ReadJob, TheNameFollowsFromTheFile) {
 
 TEST(ReadJob, AnOrderBringsItsChunks) {
   EXPECT_EQ(legalJob(sampleWith("1f1b", "interleaved")).pipeline.chunks.value, 2u);
+}
+
+TEST(ReadJob, TheOrdersShapeIsWhatTheJobStates) {
+  Job job = legalJob(sampleText());
+  EXPECT_EQ(shapeOf(job).ranks, 4);
+  EXPECT_EQ(shapeOf(job).microbatches, 8);
+  EXPECT_EQ(shapeOf(job).slices, 1); // nothing stated: left to the order
+  EXPECT_EQ(shapeOf(job).costs, UnitCosts{});
+  job.pipeline.group.value = 6;
+  job.pipeline.memory.value = 12;
+  job.pipeline.slices.value = 2;
+  job.pipeline.overlap.value = true;
+  job.pipeline.costs.value = {10, 12, 8, 3};
+  const ScheduleShape shape = shapeOf(job);
+  EXPECT_EQ(std::tuple(shape.group, shape.memory, shape.slices, shape.overlap),
+            std::tuple(6, 12, 2, true));
+  EXPECT_EQ(shape.costs, (UnitCosts{10, 12, 8, 3}));
+  job.pipeline.costs.value = {10, 12, 8};
+  EXPECT_EQ(shapeOf(job).costs, (UnitCosts{10, 12, 8, 0}));
+  EXPECT_EQ(pathOf("ranks"), "roles.actor.parallel.pp");
+  for (const std::string_view number : {"group", "memory", "slices", "chunks", "microbatches"})
+    EXPECT_NE(findField(pathOf(number)), nullptr) << number;
+}
+
+TEST(ReadJob, LayersOfStagesMayBeWrittenAsInMegatron) {
+  const Job job = legalJob(
+      sampleWith("microbatch: 4 samples", "microbatch: 4 samples, layout: \"Et*3|(tt|)*2tL\""));
+  EXPECT_EQ(job.pipeline.layout.value, (std::vector<std::uint64_t>{3, 2, 2, 1}));
 }
 
 TEST(ReadJob, TheLimitOfAPlanFollowsFromTheMemoryOfARank) {
