@@ -22,6 +22,7 @@ struct Part {
   std::int64_t head;   // first start of a forward on the lowest stage
   std::int64_t turn;   // from there to the start of a gradient on the highest one
   std::int64_t drain;  // from the end of a forward on the highest stage to the last weight gradient
+  std::int64_t finish; // and to that of the first stage, wherever it is
   std::int64_t little; // time that a microbatch's activations live, summed over the stages
   std::int64_t stages;
 };
@@ -38,10 +39,13 @@ public:
       measurePaths(copy);
       for (int rank = 0; rank < shape.ranks; ++rank)
         addPart(copy, rank);
-      drainOfLastStage(copy);
     }
     for (const auto &[rank, parts] : partsOf)
       boundRank(parts);
+    for (int copy = 0; copy < shape.copies; ++copy) {
+      measurePaths(copy);
+      drainOfLastStage(copy);
+    }
     bounds.link = busiestLink();
     return bounds;
   }
@@ -76,8 +80,11 @@ private:
     if (stages.empty())
       return;
     const std::size_t low = stages.front(), high = stages.back();
-    Part part{down[low], up[high] - down[low],
-              up[low] - down[high] - costs.forward + costs.backwardInput + costs.backwardWeight, 0,
+    Part part{down[low],
+              up[high] - down[low],
+              up[low] - down[high] - costs.forward + backward,
+              up.front() - down[high] - costs.forward + backward,
+              0,
               static_cast<std::int64_t>(stages.size())};
     for (const std::size_t stage : stages)
       part.little += up[stage] - down[stage] + backward;
@@ -90,39 +97,51 @@ private:
   }
 
   void boundRank(const std::vector<Part> &parts) {
-    std::int64_t head = kUnbounded, turn = kUnbounded, drain = kUnbounded, forwards = 0, little = 0;
+    std::int64_t head = kUnbounded, turn = kUnbounded, drain = kUnbounded, finish = kUnbounded;
+    std::int64_t forwards = 0, little = 0;
     for (const Part &part : parts) {
       head = std::min(head, part.head);
       turn = std::min(turn, part.turn);
       drain = std::min(drain, part.drain);
+      finish = std::min(finish, part.finish);
       forwards += part.stages * microbatchesOfCopy();
       little += part.little * microbatchesOfCopy();
     }
     const std::int64_t alive = held(forwards), busy = forwards * (costs.forward + backward);
     const std::int64_t before = std::max<std::int64_t>(0, turn - alive * costs.forward);
-    const std::int64_t behind = std::max<std::int64_t>(0, drain - alive * backward);
     // Both waits add up where memory makes the first backward come before the last forward.
-    const std::int64_t both = alive < forwards ? before + behind : std::max(before, behind);
+    const auto waits = [&](std::int64_t way) {
+      const std::int64_t behind = std::max<std::int64_t>(0, way - alive * backward);
+      return alive < forwards ? before + behind : std::max(before, behind);
+    };
     const std::int64_t living = alive == 0 ? 0 : (little + alive - 1) / alive;
     for (const auto &[least, label] : {std::pair<std::int64_t, std::string_view>(busy, "L1"),
                                        {busy + before, "L2"},
-                                       {living, "L3"},
-                                       {busy + both, "L4"}}) {
+                                       {living, "L3"}}) {
       raise(bounds.span, least, label);
       raise(bounds.makespan, head + least, label);
     }
+    raise(bounds.span, busy + waits(drain), "L4");
+    raise(bounds.makespan, head + busy + waits(finish), "L4");
+    // The first stage's rank begins before this one and ends behind what comes back from it.
+    if (shape.copies == 1)
+      raise(bounds.span, head + busy + (alive < forwards ? before : 0) + finish - alive * backward,
+            "L4");
   }
 
-  // Before the last forward of the last stage its rank has run all of the copy's forwards, and all
-  // that they had to make room for.
+  // Before the last gradient of the last stage its rank has run all of the copy's forwards, all
+  // gradients of that stage, and all that those forwards had to make room for. The rank of the
+  // first stage began before and has to wait for what comes back.
   void drainOfLastStage(int copy) {
-    const int rank = rankOf(copy, depth - 1);
-    const Part &part = partsOf[rank].back();
+    const Part &part = partsOf[rankOf(copy, depth - 1)].back();
     const std::int64_t forwards = part.stages * microbatchesOfCopy();
-    raise(bounds.makespan,
-          part.head + forwards * costs.forward + (forwards - held(forwards)) * backward +
-              up.front() - up.back() + backward,
-          "L4");
+    const std::int64_t gone = forwards - held(forwards);
+    const std::int64_t least = part.head + forwards * costs.forward +
+                               std::max(microbatchesOfCopy(), gone + 1) * costs.backwardInput +
+                               gone * costs.backwardWeight + up.front() - up.back() +
+                               costs.backwardWeight;
+    raise(bounds.makespan, least, "L4");
+    raise(bounds.span, least, "L4");
   }
 
   std::int64_t busiestLink() const {
