@@ -177,7 +177,8 @@ std::string remedy(const ScheduleShape &shape, const std::vector<ScheduleShape> 
   const auto change = [&](const Number &number) {
     const int smaller = first.*number.value, larger = last.*number.value;
     if (smaller != larger)
-      changes.push_back(std::to_string(smaller) + " or " + valueText(number, larger));
+      changes.push_back((smaller == 0 ? valueText(number, 0) : std::to_string(smaller)) + " or " +
+                        valueText(number, larger));
     else if (smaller != shape.*number.value)
       changes.push_back(valueText(number, smaller));
   };

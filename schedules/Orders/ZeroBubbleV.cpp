@@ -2,6 +2,7 @@
 // is on the last rank and the loss on the first. A microbatch comes back to where it started after
 // one round, and input and weight gradients fill the slots of a backward one by one: with F = I = W
 // a rank idles only until its first task, and keeps as many activations alive as under 1F1B.
+// With other costs or a memory of its own it is searched from there, as v-auto is.
 // Source: Qi et al. 2024, Pipeline Parallelism with Controllable Memory; idle slots as PyTorch
 // draws them.
 #include "schedules/Orders/Orders.h"
@@ -53,7 +54,7 @@ std::vector<Task> rowOf(int rank, int ranks, int microbatches, std::vector<int> 
   return row.weightUp(rank).weightDown(rank).take();
 }
 
-Schedule build(ScheduleShape shape) {
+Schedule byRule(ScheduleShape shape) {
   Schedule order{veePlacement(shape), {}};
   const int filled = std::max(2 * shape.ranks - 1, shape.microbatches); // what fills the pipeline
   for (int rank = 0; rank < shape.ranks; ++rank) {
@@ -65,6 +66,12 @@ Schedule build(ScheduleShape shape) {
   return order;
 }
 
+Schedule build(ScheduleShape shape) {
+  if (shape.costs == UnitCosts{} && shape.memory == 0)
+    return byRule(shape);
+  return orders::vAuto.build(shape);
+}
+
 } // namespace
 
 const Order orders::zeroBubbleV{
@@ -73,9 +80,11 @@ const Order orders::zeroBubbleV{
     .placement = "vee",
     .chunks = {.least = 2, .most = 2, .usual = 2},
     .build = build,
-    .needs = "2 chunks",
+    .refusal = [](ScheduleShape shape) { return orders::vAuto.refusal(shape); },
+    .takes = {.memory = true, .costs = true},
+    .needs = "2 chunks, a memory of 2 or more",
     .bubble = "(p-1)F/2 if F = I = W and m >= 2p-1",
-    .peak = "min(p, m) microbatches",
+    .peak = "min(p, m) microbatches, or the given memory",
     .source = "Qi et al. 2024"};
 
 } // namespace vime

@@ -14,7 +14,7 @@ import pathlib
 
 import vime
 
-ORDERS = [("gpipe", None), ("1f1b", None), ("interleaved", 2), ("zb-h1", None), ("zb-v", 2), ("v-half", 2), ("v-min", 2)]
+ORDERS = [("gpipe", None), ("1f1b", None), ("interleaved", 2), ("zb-h1", None), ("zb-v", 2), ("v-half", 2), ("v-min", 2), ("zb-1p", None), ("zb-2p", None), ("v-auto", 2)]
 RANKS = [1, 2, 4]
 RUNS = [("local", "avx2"), ("gloo", "avx2"), ("local", "avx512"), ("gloo", "avx512"), ("rendezvous", "auto")]
 SPLITS = [  # schedule, ranks, what `pipeline` says besides

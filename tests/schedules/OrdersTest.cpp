@@ -122,6 +122,34 @@ TEST(VMin, TwoRanksFourMicrobatches) {
 )");
 }
 
+// A weight gradient is cheap here: rank 1 does its last two in the end, rank 2 its last three.
+TEST(ZeroBubble1P, ThreeRanksFourMicrobatches) {
+  EXPECT_EQ(grid(orders::zeroBubble1P.build(
+                {.ranks = 3, .microbatches = 4, .costs = {2, 3, 1, /*transfer=*/0}})),
+            R"(
+0F0 0F1 0F2 0I0 0W0 0F3 0I1 0W1 0I2 0W2 0I3 0W3
+1F0 1F1 1I0 1F2 1I1 1W0 1F3 1I2 1W1 1I3 1W2 1W3
+2F0 2I0 2F1 2I1 2F2 2I2 2W0 2F3 2I3 2W1 2W2 2W3
+)");
+}
+
+// Rank 0 runs one more forward ahead than under zb-h1, so that no rank waits once it has begun.
+TEST(ZeroBubble2P, TwoRanksFourMicrobatches) {
+  EXPECT_EQ(grid(orders::zeroBubble2P.build({.ranks = 2, .microbatches = 4})), R"(
+0F0 0F1 0F2 0I0 0W0 0I1 0W1 0F3 0I2 0W2 0I3 0W3
+1F0 1I0 1F1 1I1 1W0 1F2 1I2 1F3 1I3 1W1 1W2 1W3
+)");
+}
+
+// Three activations, where v-min needs four: 27 slots, and none of 26 is possible.
+TEST(VAuto, TwoRanksFourMicrobatchesThreeActivations) {
+  EXPECT_EQ(grid(orders::vAuto.build({.ranks = 2, .microbatches = 4, .chunks = 2, .memory = 3})),
+            R"(
+0F0 0F1 3F0 3I0 3W0 0F2 0I0 0W0 3F1 3I1 3W1 0F3 0I1 0W1 3F2 3I2 3W2 3F3 3I3 3W3 0I2 0W2 0I3 0W3
+1F0 2F0 1F1 2I0 1I0 1W0 2F1 2W0 1F2 2I1 1I1 1W1 2F2 2W1 1F3 2I2 2W2 2F3 1I2 1W2 2I3 2W3 1I3 1W3
+)");
+}
+
 TEST(Placement, VeeTurnsAtTheLastRankAndAtTheFirst) {
   EXPECT_EQ(veePlacement({.ranks = 4, .microbatches = 1, .chunks = 3}),
             (Placement{0, 1, 2, 3, 3, 2, 1, 0, 0, 1, 2, 3}));

@@ -29,9 +29,18 @@ template <typename Visit> void forSampledShapes(Visit visit) {
         visit(ScheduleShape{ranks, microbatches, chunks});
 }
 
+// Orders that search for costs do so for a while where no bound tells them to stop; ZB-V has a rule
+// for the usual ones.
+bool takesLong(const Order &order, ScheduleShape shape) {
+  return order.takes.costs && order.name != "zb-v" && (shape.ranks > 8 || shape.microbatches > 24);
+}
+
 template <typename Visit> void forSampledShapesOfEachOrder(Visit visit) {
   for (const Order &order : allOrders())
-    forSampledShapes([&](ScheduleShape shape) { visit(order, shape); });
+    forSampledShapes([&](ScheduleShape shape) {
+      if (!takesLong(order, shape))
+        visit(order, shape);
+    });
 }
 
 // A judge that shares nothing with makers and simulator: collects what each rank runs, then runs it
@@ -251,6 +260,8 @@ std::optional<int> vMinPeak(ScheduleShape shape) {
   return 2 * std::min((shape.ranks + 4) / 3, shape.microbatches);
 }
 
+std::optional<int> unknown(ScheduleShape) { return std::nullopt; }
+
 std::optional<int> allMicrobatches(ScheduleShape shape) { return shape.microbatches; }
 
 std::optional<int> asManyAsRanks(ScheduleShape shape) {
@@ -265,6 +276,9 @@ constexpr Formula kFormulas[] = {
     {"zb-v", veeMakespan, veePeak},
     {"v-half", vHalfMakespan, vHalfPeak},
     {"v-min", vMinMakespan, vMinPeak},
+    {"zb-1p", zeroBubbleMakespan, asManyAsRanks},
+    {"zb-2p", zeroBubbleMakespan, unknown},
+    {"v-auto", veeMakespan, unknown},
 };
 
 class Formulas : public testing::TestWithParam<Order> {};
@@ -277,7 +291,7 @@ TEST_P(Formulas, BubblesAndPeaksFollowThem) {
   if (formula == std::end(kFormulas))
     GTEST_SKIP() << "no row of kFormulas says what `" << order.name << "` costs";
   forSampledShapes([&](ScheduleShape shape) {
-    if (check(order, shape))
+    if (takesLong(order, shape) || check(order, shape))
       return;
     const UnitTimes times = simulate(order.build(shape));
     const auto [least, most] = std::minmax_element(times.peakLive.begin(), times.peakLive.end());
