@@ -121,6 +121,13 @@ Unrolled unrolledBy(const Plan &plan, const Choice &choice) {
   return result;
 }
 
+std::uint64_t countEdges(const Plan &plan) {
+  std::uint64_t edges = 0;
+  for (std::uint32_t rank = 0; rank < representatives(plan.mesh); ++rank)
+    edges += programOf(plan, rank)->loops.size() + programOf(plan, rank)->cases.size();
+  return edges;
+}
+
 std::string describe(const Plan &plan, const Choice &choice) {
   std::string text;
   for (const auto &[decision, values] : plan.decisions)

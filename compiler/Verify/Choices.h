@@ -65,6 +65,9 @@ struct Unrolled {
 };
 Unrolled unrolledBy(const plan::Plan &plan, const Choice &choice);
 
+/// Loops and cases of all ranks, all of which every choice looks at.
+std::uint64_t countEdges(const plan::Plan &plan);
+
 /// `microbatches = 3, evaluate = 1`: what the plan decides; empty if it decides nothing.
 std::string describe(const plan::Plan &plan, const Choice &choice);
 

@@ -190,7 +190,9 @@ bool LoopedPart::sharesBytes() const {
   return false;
 }
 
-std::uint64_t LoopedPart::reach() const { return 2 * spread() + rings() + waits() + messages(); }
+std::uint64_t LoopedPart::reach() const {
+  return std::max({spread(), rings(), waits(), messages()});
+}
 
 /// A microbatch is in work from its first action to its last; with several loops between its like
 /// in them.

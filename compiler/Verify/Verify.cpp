@@ -94,10 +94,10 @@ void judge(const ActionTable &table, Verdict &verdict) {
     verdict.take(std::move(*one));
 }
 
-/// No plan of ours comes near.
-bool fitsTable(const plan::Plan &plan, const Choice &choice, Verdict &verdict) {
-  constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 26;
-  const Unrolled unrolled = unrolledBy(plan, choice);
+/// Entries of one table, and of all tables together; a plan of ours comes near neither.
+constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 26, kMaxWork = 4 * kMaxEntries;
+
+bool fitsTable(const Unrolled &unrolled, Verdict &verdict) {
   if (unrolled.entries > kMaxEntries)
     verdict.error(Rule::S3, 2,
                   fmt::format("the programs unroll to {} actions; at most {} can be judged",
@@ -112,14 +112,36 @@ bool fitsTable(const plan::Plan &plan, const Choice &choice, Verdict &verdict) {
   return false;
 }
 
+/// Said before anything is judged, so that a small plan cannot ask for hours.
+bool areFew(const plan::Plan &plan, const std::vector<Choice> &choices, Verdict &verdict) {
+  if (choices.size() > kMaxChoices) {
+    verdict.error(Rule::D3, 2,
+                  fmt::format("the decisions can fall together in more than {} ways", kMaxChoices));
+    return false;
+  }
+  const std::uint64_t edges = countEdges(plan);
+  std::uint64_t work = 0;
+  for (const Choice &choice : choices) {
+    const Unrolled unrolled = work > kMaxWork ? Unrolled() : unrolledBy(plan, choice);
+    if (!fitsTable(unrolled, verdict))
+      return false;
+    work += unrolled.entries + edges;
+  }
+  if (work > kMaxWork)
+    verdict.error(Rule::S3, 2,
+                  fmt::format("with all that can be decided, the programs unroll to more than {} "
+                              "actions and edges of loops and cases; no more can be judged",
+                              kMaxWork));
+  return work <= kMaxWork;
+}
+
 /// Every choice by itself; behind the first that breaks a rule the others would only repeat it.
 void judgeAll(const plan::Plan &plan, Verdict &verdict) {
   const std::vector<Choice> choices = choicesOf(plan);
-  if (choices.size() > kMaxChoices)
-    verdict.error(Rule::D3, 2,
-                  fmt::format("the decisions can fall together in more than {} ways", kMaxChoices));
+  if (!areFew(plan, choices, verdict))
+    return;
   for (const Choice &choice : choices) {
-    if (verdict.any() || !fitsTable(plan, choice, verdict))
+    if (verdict.any())
       return;
     const ActionTable table(plan, choice);
     judge(table, verdict);

@@ -223,6 +223,33 @@ TEST(LongCases, LeaveTooManyChoicesTooMany) {
   EXPECT_GT(choicesOf(plan).size(), kMaxChoices);
 }
 
+/// A few bytes ask for that many trips.
+void lengthen(Plan &plan, std::uint32_t microbatches) {
+  for (Program &program : plan.programs)
+    program.loops.back().trips += microbatches - plan.data.microbatches;
+  plan.data.microbatches = microbatches;
+}
+
+TEST(LongCases, AreNotUnrolledBeyondBounds) {
+  constexpr std::uint32_t kMost = 1u << 20;
+  Plan plan = lowered({.ranks = 16, .microbatches = 90, .layers = 16});
+  lengthen(plan, kMost);
+  EXPECT_FALSE(isShortened(plan)); // it has too few slots
+  const std::string said = judged(plan);
+  EXPECT_NE(said.find("error[S0302]: the programs unroll to"), std::string::npos) << said;
+}
+
+TEST(LongCases, AreNotUnrolledBeyondBoundsInManyStepsEither) {
+  std::vector<std::uint32_t> family(1000);
+  std::iota(family.begin(), family.end(), (1u << 18) - 999);
+  Plan plan = lowered({.ranks = 2, .microbatches = 90, .layers = 2, .family = {60, 90}});
+  lengthen(plan, family.back());
+  plan.decisions[0].values = family;
+  EXPECT_FALSE(isShortened(plan));
+  const std::string said = judged(plan);
+  EXPECT_NE(said.find("error[S0302]: with all that can be decided"), std::string::npos) << said;
+}
+
 /// Nothing between two loops is no edge of a case.
 TEST(LongCases, AreNotDrainedBetweenTheirLoops) {
   Program program;

@@ -152,7 +152,7 @@ public:
     Loop &loop = program.loops[1 + below(program.loops.size() - 1)]; // over microbatches
     std::vector<Buffer> &buffers = plan.layouts[&program - plan.programs.data()].buffers;
     const int sign = random() % 2 ? 1 : -1;
-    switch (below(14)) {
+    switch (below(16)) {
     case 0:
     case 1:
       wait = Wait();
@@ -188,6 +188,12 @@ public:
     case 11:
       loop.start += sign;
       break;
+    case 13:
+      wait = Wait::on(below(program.lanes.size()), 1 + below(2 * kMicrobatches));
+      break;
+    case 14:
+      resize(program, plan.layouts[&program - plan.programs.data()]);
+      break;
     case 12:
       action.lane = static_cast<std::uint8_t>(below(program.lanes.size()));
       break;
@@ -197,6 +203,26 @@ public:
   }
 
 private:
+  /// Another number of slots, in a layout without overlaps; who uses the ring may forget to wait
+  /// until it comes round, which shows late.
+  void resize(Program &program, Layout &layout) {
+    const std::uint32_t resized = below(layout.buffers.size()), lane = below(program.lanes.size());
+    layout.buffers[resized].count = 1 + below(kMicrobatches / 2);
+    layout.arena = {};
+    for (Buffer &buffer : layout.buffers) {
+      std::uint64_t &end = layout.arena[static_cast<std::size_t>(buffer.tier)];
+      buffer.offset = (end + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+      end = buffer.offset + buffer.extent();
+    }
+    const bool forgets = random() % 2 != 0;
+    for (Action &action : program.actions)
+      for (std::uint32_t place = 0; place < action.operandCount && forgets; ++place)
+        if (program.operands[action.operands + place] == resized)
+          for (Wait &wait : action.waits)
+            if (!wait.empty() && wait.lane() == static_cast<int>(lane))
+              wait = Wait();
+  }
+
   std::uint32_t below(std::size_t count) { return static_cast<std::uint32_t>(random() % count); }
 
   Plan &plan;
