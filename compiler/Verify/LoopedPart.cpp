@@ -79,6 +79,7 @@ bool LoopedPart::isOfMicrobatch(const Action &action) const {
 
 /// A trip does everything once for each of its microbatches, and no other loop does it.
 bool LoopedPart::findDoings() {
+  loopOf.assign(all().size(), kNoLoop);
   for (std::size_t loop = 0; loop < found.size(); ++loop)
     for (const Action &action : body(loop)) {
       if (!isOfMicrobatch(action) || action.step != step)
@@ -87,6 +88,7 @@ bool LoopedPart::findDoings() {
                          .try_emplace(keyOf(action),
                                       Doing{loop, std::vector<std::uint32_t>(step, kNoMicrobatch)})
                          .first->second;
+      loopOf[&action - all().data()] = loop;
       std::uint32_t &first = doing.first[action.microbatch % step];
       if (doing.loop != loop || std::exchange(first, action.microbatch) != kNoMicrobatch)
         return false;
@@ -99,7 +101,7 @@ bool LoopedPart::findDoings() {
 
 /// In front of a loop stand smaller microbatches, whatever its trips; behind it larger ones, which
 /// go on by them.
-bool LoopedPart::areInOrder() const {
+bool LoopedPart::areInOrder() {
   for (std::size_t place = 0; place <= found.size(); ++place)
     for (const Action &action : flat(place)) {
       if (!isOfMicrobatch(action))
@@ -108,6 +110,7 @@ bool LoopedPart::areInOrder() const {
       if (doing == doings.end())
         return false;
       const auto &[loop, first] = doing->second;
+      loopOf[&action - all().data()] = loop;
       const bool isSmaller = action.microbatch < first[action.microbatch % step];
       const bool isInFront = place == loop && action.step == 0 && isSmaller;
       const bool isBehind = place == loop + 1 && action.step == step && !isSmaller;
@@ -138,12 +141,11 @@ bool LoopedPart::ringsGoRound() const {
     forEachOperand(action, [&](std::uint32_t buffer, bool) {
       if (!wraps(layout.buffers[buffer]))
         return;
-      const auto doing = isOfMicrobatch(action) ? doings.find(keyOf(action)) : doings.end();
       Ring &ring = rings[buffer];
-      isByMicrobatch = isByMicrobatch && doing != doings.end() &&
-                       (!ring.isUsed || ring.loop == doing->second.loop);
-      if (isByMicrobatch && !ring.isUsed)
-        ring = {doing->second.loop, true, std::vector<char>(step, 0)};
+      const std::size_t loop = loopOf[&action - all().data()];
+      isByMicrobatch = isByMicrobatch && loop != kNoLoop && (!ring.isUsed || ring.loop == loop);
+      if (!ring.isUsed)
+        ring = {loop, true, std::vector<char>(step, 0)};
     });
   if (!isByMicrobatch)
     return false;

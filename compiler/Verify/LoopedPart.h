@@ -51,8 +51,8 @@ public:
   std::span<const plan::Loop *const> loops() const { return found; }
   std::uint32_t advance() const { return step; }
 
-  /// Trips to the farthest action that one of the case has to do with, its peers' included; between
-  /// two loops beyond those that they are apart.
+  /// Trips to the farthest action that one of the case has to do with, its peers' included; of two
+  /// loops, by which one can be further behind its start than the other.
   std::uint64_t reach() const;
 
   /// Adds what this rank sends and receives.
@@ -90,9 +90,8 @@ private:
 
   bool areInSteps() const;
   bool findDoings();
-  bool areInOrder() const;
+  bool areInOrder();
   bool ringsGoRound() const;
-  bool ringGoesRound(std::uint32_t buffer) const;
   bool sharesBytes() const;
   std::uint64_t spread() const;
   std::uint64_t rings() const;
@@ -108,6 +107,8 @@ private:
   std::vector<const plan::Loop *> found;
   std::uint32_t step = 0;
   std::map<Key, Doing> doings;
+  static constexpr std::size_t kNoLoop = ~std::size_t{0};
+  std::vector<std::size_t> loopOf; // by action of the case; kNoLoop: of no microbatch
 };
 
 } // namespace vime::verify
