@@ -29,9 +29,9 @@ public:
         drain();
       before = stretch.within;
       const std::uint32_t segment = segmentOf(stretch.steps);
+      const std::int64_t hidden = this->hidden(stretch); // also behind a loop that does not run
       if (stretch.within && !runs(plan, *stretch.within, choice))
         continue;
-      const std::int64_t hidden = this->hidden(stretch);
       const bool isShortened = stretch.loop != stretch.steps && behindLoop != 0;
       rank.pieces.push_back(
           {stretch.start, stretch.period, stretch.first, hidden, segment, isShortened});
