@@ -60,11 +60,15 @@ struct Number {
   int (*most)(const ScheduleShape &);
 };
 
+// Where there are fewer microbatches than ranks, it is their number that the order will refuse.
+int mostInAGroup(const ScheduleShape &shape) { return std::max(shape.microbatches, shape.ranks); }
+
 constexpr Number kNumbers[] = {
     {"ranks", &ScheduleShape::ranks, 1, [](const ScheduleShape &) { return kMaxRanks; }},
+    {"chunks", &ScheduleShape::chunks, 1, [](const ScheduleShape &) { return kMaxChunks; }},
     {"microbatches", &ScheduleShape::microbatches, 1,
      [](const ScheduleShape &shape) { return mostMicrobatches(shape.stages()); }},
-    {"group", &ScheduleShape::group, 0, [](const ScheduleShape &) { return kMaxMicrobatches; }},
+    {"group", &ScheduleShape::group, 0, mostInAGroup},
     {"memory", &ScheduleShape::memory, 0, [](const ScheduleShape &) { return kMaxMemory; }},
     {"slices", &ScheduleShape::slices, 1, [](const ScheduleShape &) { return kMaxSlices; }},
 };
@@ -111,7 +115,6 @@ std::optional<OrderProblem> firstProblem(const Order &order, const ScheduleShape
 ScheduleShape broughtIntoRange(const Order &order, ScheduleShape shape) {
   shape.ranks = std::clamp(shape.ranks, 1, kMaxRanks);
   shape.chunks = std::clamp(shape.chunks, order.chunks.least, order.chunks.most);
-  shape.group = order.takes.group ? std::clamp(shape.group, 0, kMaxMicrobatches) : 0;
   shape.memory = order.takes.memory ? std::clamp(shape.memory, 0, kMaxMemory) : 0;
   shape.slices = order.takes.slices ? std::clamp(shape.slices, 1, kMaxSlices) : 1;
   shape.overlap = shape.overlap && order.takes.overlap;
@@ -123,6 +126,7 @@ ScheduleShape broughtIntoRange(const Order &order, ScheduleShape shape) {
                     : UnitCosts{};
   shape.microbatches =
       std::clamp(shape.microbatches, 1, mostMicrobatches(shape.stages() * shape.slices));
+  shape.group = order.takes.group ? std::clamp(shape.group, 0, mostInAGroup(shape)) : 0;
   return shape;
 }
 
@@ -160,34 +164,30 @@ std::vector<ScheduleShape> nearestShapes(const Order &order, ScheduleShape shape
   return {};
 }
 
-// "4 ranks", "a group of 4": the number in the words of a remedy, "" if the order was to be left.
-std::string valueText(const Number &number, int value) {
-  if (number.name == "group" || number.name == "memory")
-    return value == 0 ? "no " + std::string(number.name)
-                      : "a " + std::string(number.name) + " of " + std::to_string(value);
-  return counted(value, number.name == "ranks"          ? "rank"
-                        : number.name == "microbatches" ? "microbatch"
-                                                        : "slice");
+// "4 ranks", "10 or 12 microbatches", "a group of 4": what to take, in the words of a remedy.
+std::string valueText(const Number &number, int smaller, int larger) {
+  const std::string either = smaller == larger ? "" : std::to_string(smaller) + " or ";
+  if (number.name == "group" || number.name == "memory") {
+    const std::string name(number.name);
+    if (smaller == 0)
+      return "no " + name + (larger == 0 ? "" : " or a " + name + " of " + std::to_string(larger));
+    return "a " + name + " of " + either + std::to_string(larger);
+  }
+  return either + counted(larger, number.name == "ranks"          ? "rank"
+                                  : number.name == "chunks"       ? "chunk"
+                                  : number.name == "microbatches" ? "microbatch"
+                                                                  : "slice");
 }
 
 // "use 1 rank and 10 or 12 microbatches": the numbers to change, nothing else.
 std::string remedy(const ScheduleShape &shape, const std::vector<ScheduleShape> &nearest) {
   std::vector<std::string> changes;
   const ScheduleShape first = nearest.front(), last = nearest.back();
-  const auto change = [&](const Number &number) {
+  for (const Number &number : kNumbers) {
     const int smaller = first.*number.value, larger = last.*number.value;
-    if (smaller != larger)
-      changes.push_back((smaller == 0 ? valueText(number, 0) : std::to_string(smaller)) + " or " +
-                        valueText(number, larger));
-    else if (smaller != shape.*number.value)
-      changes.push_back(valueText(number, smaller));
-  };
-  change(numberNamed("ranks"));
-  if (first.chunks != shape.chunks)
-    changes.push_back(counted(first.chunks, "chunk"));
-  for (const Number &number : kNumbers)
-    if (number.name != "ranks")
-      change(number);
+    if (smaller != larger || smaller != shape.*number.value)
+      changes.push_back(valueText(number, smaller, larger));
+  }
   if (first.overlap != shape.overlap)
     changes.push_back("no overlap");
   if (first.costs != shape.costs)
@@ -198,14 +198,21 @@ std::string remedy(const ScheduleShape &shape, const std::vector<ScheduleShape> 
   return text;
 }
 
-// "", or ", or an order that takes 2 chunks: `interleaved`".
-std::string ordersWithChunks(int chunks) {
+// "", or ", or an order that takes 2 chunks: `interleaved`". For the same purpose as this one.
+std::string ordersWithChunks(const Order &order, ScheduleShape shape) {
+  const auto takesChunks = [&](const Order &other) {
+    if (shape.chunks < other.chunks.least || other.chunks.most < shape.chunks)
+      return false;
+    const auto refusal = other.refusal ? other.refusal(shape) : std::nullopt;
+    return !refusal || refusal->number != "chunks";
+  };
   std::string names;
-  for (const Order &order : allOrders())
-    if (order.chunks.least <= chunks && chunks <= order.chunks.most)
-      names += (names.empty() ? "`" : ", `") + std::string(order.name) + "`";
-  return names.empty() ? names
-                       : ", or an order that takes " + counted(chunks, "chunk") + ": " + names;
+  for (const Order &other : allOrders())
+    if (other.trains == order.trains && takesChunks(other))
+      names += (names.empty() ? "`" : ", `") + std::string(other.name) + "`";
+  return names.empty()
+             ? names
+             : ", or an order that takes " + counted(shape.chunks, "chunk") + ": " + names;
 }
 
 } // namespace
@@ -216,8 +223,10 @@ std::optional<OrderProblem> check(const Order &order, ScheduleShape shape) {
     return std::nullopt;
   problem->nearest = nearestShapes(order, shape);
   problem->help = remedy(shape, problem->nearest);
-  if (problem->number == "chunks")
-    problem->help += ordersWithChunks(shape.chunks);
+  if (problem->number == "chunks") {
+    const ScheduleShape mended = problem->nearest.front();
+    problem->help += ordersWithChunks(order, {mended.ranks, mended.microbatches, shape.chunks});
+  }
   return problem;
 }
 

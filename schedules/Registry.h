@@ -46,6 +46,7 @@ struct Order {
   std::optional<Refusal> (*refusal)(ScheduleShape) = nullptr;
   Takes takes{};
   bool trains = true;      // every stage and microbatch has a backward
+  bool ascending = true;   // every stage adds its gradients up in ascending microbatch
   std::string_view needs;  // `refusal` in words, for lists
   std::string_view bubble; // idle time per rank; F, B (or I and W) of all v chunks of a rank
   std::string_view peak;   // activations alive on the fullest rank

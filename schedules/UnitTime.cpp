@@ -60,8 +60,9 @@ class Simulation {
 public:
   Simulation(const Schedule &order, UnitCosts costs)
       : order(order), costs(costs), stages(static_cast<int>(order.placement.size())),
-        microbatches(microbatchesOf(order)), readyAt(stages, microbatches, kNever),
-        next(order.rows.size()), freeAt(order.rows.size()), live(order.rows.size()) {
+        microbatches(microbatchesOf(order)), keepsActivations(hasBackwards(order)),
+        readyAt(stages, microbatches, kNever), next(order.rows.size()), freeAt(order.rows.size()),
+        live(order.rows.size()) {
     times.busy.resize(order.rows.size());
     times.span.resize(order.rows.size());
     times.peakLive.resize(order.rows.size());
@@ -124,10 +125,20 @@ private:
     times.busy[rank] += costs.of(task.kind);
     if (const std::optional<Need> made = madeBy(task))
       readyAt.at(*made) = freeAt[rank];
-    if (task.kind == TaskKind::Forward)
-      times.peakLive[rank] = std::max(times.peakLive[rank], ++live[rank]);
-    else if (task.kind != TaskKind::BackwardInput)
+    if (task.kind == TaskKind::Forward) {
+      times.peakLive[rank] = std::max(times.peakLive[rank], live[rank] + 1);
+      live[rank] += keepsActivations;
+    } else if (task.kind != TaskKind::BackwardInput)
       --live[rank];
+  }
+
+  // Somebody comes for them.
+  static bool hasBackwards(const Schedule &order) {
+    for (const std::vector<Task> &row : order.rows)
+      for (const Task &task : row)
+        if (task.kind != TaskKind::Forward && task.kind != TaskKind::Idle)
+          return true;
+    return false;
   }
 
   void summarize() {
@@ -214,6 +225,7 @@ private:
   const UnitCosts costs;
   const int stages;
   const int microbatches;
+  const bool keepsActivations;
   ValueTable<std::int64_t> readyAt;
   std::vector<std::size_t> next;    // per rank: position of the next task
   std::vector<std::int64_t> freeAt; // per rank: end of its last task

@@ -32,7 +32,8 @@ struct UnitTimes {
                                   // last; what a step costs where steps follow without a barrier
   double bubble = 0;              // idle part of ranks × makespan, 0 to 1
   std::vector<int> peakLive;      // per rank: most activations (stage × microbatch) alive at once;
-                                  // one lives from its forward to its B or W
+                                  // one lives from its forward to its B or W, in an order
+                                  // without backwards as long as its forward
   std::optional<StuckTask> stuck; // then the rest covers what ran before
 };
 

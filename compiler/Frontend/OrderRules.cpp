@@ -55,6 +55,14 @@ bool hasShape(const Draft &draft) {
 void checkOrder(Draft &draft) {
   const Job &job = draft.job;
   const Order *order = hasShape(draft) ? findOrder(job.pipeline.schedule.value) : nullptr;
+  if (order && !order->trains) {
+    draft
+        .error(JobCode::OrderRefuses,
+               "a training step needs backwards, " + code(order->name) + " has none",
+               job.pipeline.schedule.span)
+        .withHelp("passes over held-out text run forwards alone under every order: `evaluation`");
+    return;
+  }
   const auto problem = order ? check(*order, shapeOf(job)) : std::nullopt;
   if (!problem)
     return;

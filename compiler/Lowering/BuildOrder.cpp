@@ -27,6 +27,13 @@ std::optional<Schedule> namedOrder(const Job &job, Findings &findings) {
         .at(pipeline.schedule.span);
     return std::nullopt;
   }
+  if (!order->trains) {
+    findings
+        .error(Rule::J, number(JobCode::OrderRefuses),
+               "a training step needs backwards, `" + pipeline.schedule.value + "` has none")
+        .at(pipeline.schedule.span);
+    return std::nullopt;
+  }
   const ScheduleShape shape = shapeOf(job);
   if (const auto problem = check(*order, shape)) {
     findings.error(Rule::J, number(JobCode::OrderRefuses), problem->message)

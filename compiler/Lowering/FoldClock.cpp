@@ -63,15 +63,16 @@ private:
     return index == 0 || nodes[index].time != nodes[index - 1].time;
   }
 
-  /// The first gradient of a stage overwrites, and its microbatch is not skipped, as no later one.
+  /// The first gradient of a stage overwrites, and its microbatch is not skipped, as no other one.
   bool repeats(std::size_t index, const Shift &shift) const {
     if (index + shift.nodes >= nodes.size())
       return false;
     const PipelineNode &one = nodes[index], &other = nodes[index + shift.nodes];
+    const int cleared = clearing[static_cast<std::size_t>(one.stage)];
     return one.kind == other.kind && one.stage == other.stage &&
            other.microbatch - one.microbatch == shift.microbatches &&
            other.time - one.time == shift.time &&
-           one.microbatch != clearing[static_cast<std::size_t>(one.stage)];
+           one.microbatch != cleared && other.microbatch != cleared;
   }
 
   /// Every trip begins with all that happens at one time: else it would begin in the middle of what

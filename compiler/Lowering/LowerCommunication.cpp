@@ -17,6 +17,7 @@
 #include "runtime/Plan/StepHeader.h"
 #include "schedules/ForwardOnly.h"
 #include "schedules/OrderTable.h"
+#include "schedules/Registry.h"
 
 namespace vime {
 
@@ -403,7 +404,8 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
   }
   Plan plan;
   plan.schedule = job.pipeline.schedule.value;
-  if (namesTable(plan.schedule))
+  const Order *named = findOrder(plan.schedule);
+  if (namesTable(plan.schedule) || (named && !named->ascending))
     plan.gradientOrder = GradientOrder::Scheduled;
   plan.mesh = {.pipeline = job.actor.pipeline.value, .data = job.actor.data.value};
   const Job::NamedModel &model = *job.model(job.actor.model.value);

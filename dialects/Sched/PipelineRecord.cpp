@@ -24,6 +24,23 @@ std::optional<Task> parseTask(std::string_view cell) {
   return task;
 }
 
+// One task, or a pair as `0F7&3B3`.
+bool parseCell(std::string_view cell, std::vector<Task> &row) {
+  const std::size_t middle = cell.find('&');
+  const std::optional<Task> first = parseTask(cell.substr(0, middle));
+  if (!first)
+    return false;
+  row.push_back(*first);
+  if (middle == std::string_view::npos)
+    return true;
+  const std::optional<Task> second = parseTask(cell.substr(middle + 1));
+  if (!second || first->kind == TaskKind::Idle || second->kind == TaskKind::Idle)
+    return false;
+  row.back().overlapsNext = true;
+  row.push_back(*second);
+  return true;
+}
+
 struct WithRows {
   PipelineRecord &pipeline;
   std::vector<std::string> rows;
@@ -43,9 +60,11 @@ std::string rowText(const std::vector<Task> &row) {
   auto append = [&](int number) {
     text.append(digits, std::to_chars(digits, std::end(digits), number).ptr);
   };
+  bool isSecondOfPair = false;
   for (const Task &task : row) {
     if (!text.empty())
-      text += ' ';
+      text += isSecondOfPair ? '&' : ' ';
+    isSecondOfPair = task.overlapsNext;
     if (task.kind == TaskKind::Idle) {
       text += '.';
       continue;
@@ -60,12 +79,10 @@ std::string rowText(const std::vector<Task> &row) {
 bool parseRow(std::string_view text, std::vector<Task> &row, std::size_t &where) {
   for (std::size_t at = 0; (at = text.find_first_not_of(' ', at)) != std::string_view::npos;) {
     const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::optional<Task> task = parseTask(text.substr(at, end - at));
-    if (!task) {
+    if (!parseCell(text.substr(at, end - at), row)) {
       where = at;
       return false;
     }
-    row.push_back(*task);
     at = end;
   }
   return true;

@@ -24,7 +24,7 @@ struct PipelineRecord {
   bool operator==(const PipelineRecord &) const = default;
 };
 
-/// `0F0 . 0B0` for a row.
+/// `0F0 . 0F1&0B0` for a row; the last of it a pair.
 std::string rowText(const std::vector<Task> &row);
 
 /// The inverse; on error false, and `where` is the first character that is no task.

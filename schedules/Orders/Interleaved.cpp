@@ -1,8 +1,10 @@
-// Interleaved 1F1B: a rank holds several stages, `ranks` apart, and takes one round of microbatches
+// Interleaved 1F1B: a rank holds several stages, `ranks` apart, and takes one group of microbatches
 // through each of them in turn, so the pipeline fills and drains in 1/chunks of the time.
-// Source: Narayanan et al. 2021; rounds and idle slots as PyTorch draws them.
+// Source: Narayanan et al. 2021; groups of one size and idle slots as PyTorch draws them, stated
+// groups and the longer warm-up that makes pairs independent as Megatron-LM has them.
 #include "schedules/Orders/Orders.h"
 #include "schedules/Placement.h"
+#include "schedules/Rounds.h"
 #include "schedules/RowBuilder.h"
 
 #include <algorithm>
@@ -11,39 +13,26 @@ namespace vime {
 
 namespace {
 
-// Microbatches run in this many rounds, all of one size.
-int roundsOf(ScheduleShape shape) { return std::max(1, shape.microbatches / shape.ranks); }
-
-// A remainder would leave one round short: its steady part would miss microbatches.
+// A group shorter than the ranks leaves them waiting for its own next chunk.
 std::optional<Refusal> refuses(ScheduleShape shape) {
-  const int rounds = roundsOf(shape);
-  if (shape.microbatches % rounds == 0)
-    return std::nullopt;
-  return Refusal{"microbatches", "cannot run " + std::to_string(shape.microbatches) +
-                                     " microbatches on " + std::to_string(shape.ranks) +
-                                     " ranks: they make " + std::to_string(rounds) +
-                                     " rounds, which would not be of one size"};
+  if (shape.group == 0)
+    return refuseUnevenRounds(shape);
+  const std::string ranks = std::to_string(shape.ranks) + " ranks";
+  if (shape.microbatches < shape.ranks)
+    return Refusal{"microbatches", "cannot group " + std::to_string(shape.microbatches) +
+                                       " microbatches on " + ranks +
+                                       ": a group has at least as many as there are ranks"};
+  if (shape.group < shape.ranks)
+    return Refusal{"group", "cannot run groups of " + std::to_string(shape.group) + " on " + ranks +
+                                ": a group has at least as many microbatches as there are ranks"};
+  const int left = shape.microbatches % shape.group;
+  if (0 < left && left < shape.ranks)
+    return Refusal{"group", "cannot run " + std::to_string(shape.microbatches) +
+                                " microbatches in groups of " + std::to_string(shape.group) +
+                                " on " + ranks + ": the last group would be " +
+                                std::to_string(left) + ", fewer than the ranks"};
+  return std::nullopt;
 }
-
-// The k-th forward of a rank belongs to chunk (k / round) mod chunks; its backwards go through the
-// chunks the other way.
-class InterleavedRow {
-public:
-  InterleavedRow(RowBuilder row, int chunks, int round)
-      : row(std::move(row)), chunks(chunks), round(round) {}
-
-  void idle(int count) { row.idle(count); }
-  void forward() { row.at(forwards++ / round % chunks).forward(); }
-  void backward() { row.at(chunks - 1 - backwards++ / round % chunks).backward(); }
-  std::vector<Task> take() { return row.take(); }
-
-private:
-  RowBuilder row;
-  int chunks;
-  int round; // microbatches in a row on one chunk
-  int forwards = 0;
-  int backwards = 0;
-};
 
 // Idle slots between warm-up and steady part: the first backward comes back `turn` slots after the
 // last stage has had its turn. They belong to the warm-up; a rank that has none (the last one, with
@@ -54,25 +43,31 @@ int slotsToWait(ScheduleShape shape, int rank, int turn, int ahead) {
 
 Schedule build(ScheduleShape shape) {
   Schedule order{loopPlacement(shape), {}};
-  const int total = shape.chunks * shape.microbatches; // forwards of one rank, and backwards
-  const int round = shape.microbatches / roundsOf(shape);
+  const bool isDrawn = shape.group == 0 && !shape.overlap; // PyTorch has idle slots, Megatron none
+  const int group = shape.group == 0 ? sizeOfRound(shape) : shape.group;
+  const std::vector<int> chunks = chunksInTurn(shape, group);
+  const int total = static_cast<int>(chunks.size()); // forwards of one rank, and backwards
   for (int rank = 0; rank < shape.ranks; ++rank) {
     const int turn = 2 * (shape.ranks - 1 - rank); // slots from this rank to the last and back
-    const int ahead = std::min((shape.chunks - 1) * round + turn, total);
-    const int wait = slotsToWait(shape, rank, turn, ahead);
-    const auto slots = static_cast<std::size_t>(rank + wait + 2 * total + ahead);
-    InterleavedRow row(RowBuilder(stagesOf(order.placement, rank), slots), shape.chunks, round);
-    row.idle(rank);
+    const int ahead = std::min((shape.chunks - 1) * group + turn + shape.overlap, total);
+    const int wait = isDrawn ? slotsToWait(shape, rank, turn, ahead) : 0;
+    RowBuilder row(stagesOf(order.placement, rank),
+                   static_cast<std::size_t>(rank + wait + 2 * total + ahead));
+    const auto forward = [&](int turn) { row.at(chunks[turn]).forward(); };
+    const auto backward = [&](int turn) { row.at(shape.chunks - 1 - chunks[turn]).backward(); };
+    row.idle(isDrawn ? rank : 0);
     for (int warmUp = 0; warmUp < ahead; ++warmUp)
-      row.forward();
+      forward(warmUp);
     row.idle(wait);
     for (int steady = ahead; steady < total; ++steady) {
-      row.forward();
-      row.backward();
+      forward(steady);
+      backward(steady - ahead);
+      if (shape.overlap)
+        row.paired();
     }
-    for (int coolDown = 0; coolDown < ahead; ++coolDown) {
-      row.idle(1); // where the steady part had its forward
-      row.backward();
+    for (int coolDown = total - ahead; coolDown < total; ++coolDown) {
+      row.idle(isDrawn ? 1 : 0); // where the steady part had its forward
+      backward(coolDown);
     }
     order.rows.push_back(row.take());
   }
@@ -88,9 +83,11 @@ const Order orders::interleaved{
     .chunks = {.least = 1, .most = kMaxChunks, .usual = 2},
     .build = build,
     .refusal = refuses,
-    .needs = "microbatches a multiple of max(1, microbatches div ranks)",
-    .bubble = "(p-1)(F+B)/v if p divides m",
-    .peak = "(2(p-1) + (v-1)n + 1)/v microbatches, n per round",
+    .takes = {.group = true, .overlap = true},
+    .needs = "microbatches a multiple of max(1, microbatches div ranks), or a group of at least "
+             "the ranks that leaves none or as many",
+    .bubble = "(p-1)(F+B)/v if p, or the group, divides m",
+    .peak = "(2(p-1) + (v-1)n + 1)/v microbatches, n in a group; with overlap 1/v more",
     .source = "Narayanan et al. 2021"};
 
 } // namespace vime

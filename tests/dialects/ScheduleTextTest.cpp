@@ -44,9 +44,20 @@ TEST(ScheduleText, ARowIsPyTorchsGrammar) {
   EXPECT_EQ(ir::rowText(row), "0F12 . 3B1 2I0 2W0");
 }
 
+TEST(ScheduleText, PairsStayPairs) {
+  std::vector<Task> row;
+  std::size_t where = 0;
+  ASSERT_TRUE(ir::parseRow("0F3&1B0 0B3", row, where));
+  EXPECT_EQ(row, (std::vector<Task>{{TaskKind::Forward, 0, 3, /*overlapsNext=*/true},
+                                    {TaskKind::Backward, 1, 0},
+                                    {TaskKind::Backward, 0, 3}}));
+  EXPECT_EQ(ir::rowText(row), "0F3&1B0 0B3");
+}
+
 TEST(ScheduleText, WhatIsNoTaskIsRefusedWhereItStands) {
-  for (const char *text : {"0F0 0X1", "0F0 F1", "0F0 0F", "0F0 0F1x", "0F0 -1F1", "0F0 0F-1",
-                           "0F0 99999999999F0", "0F0 .."}) {
+  for (const char *text :
+       {"0F0 0X1", "0F0 F1", "0F0 0F", "0F0 0F1x", "0F0 -1F1", "0F0 0F-1", "0F0 99999999999F0",
+        "0F0 ..", "0F0 0F1&", "0F0 &0B0", "0F0 0F1&.", "0F0 0F1&0B0&0B1"}) {
     std::vector<Task> row;
     std::size_t where = 0;
     EXPECT_FALSE(ir::parseRow(text, row, where)) << text;

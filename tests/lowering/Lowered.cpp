@@ -11,6 +11,14 @@
 
 namespace vime {
 
+std::vector<Order> trainingOrders() {
+  std::vector<Order> orders;
+  for (const Order &order : allOrders())
+    if (order.trains)
+      orders.push_back(order);
+  return orders;
+}
+
 Job jobOf(const JobShape &shape) {
   Job job;
   job.name.value = "test";

@@ -7,6 +7,7 @@
 
 #include "compiler/Frontend/Job.h"
 #include "runtime/Plan/Plan.h"
+#include "schedules/Registry.h"
 
 namespace vime {
 
@@ -19,6 +20,9 @@ struct JobShape {
   std::uint32_t replicas = 1;
   bool tiedHead = false, recomputesLayers = false;
 };
+
+/// The orders that a job can have.
+std::vector<Order> trainingOrders();
 
 Job jobOf(const JobShape &shape);
 /// The plan as all phases leave it; fails the test if there is none.

@@ -27,7 +27,7 @@ void expectProved(const JobShape &shape) {
 }
 
 TEST(Proved, Replicas) {
-  for (const Order &order : allOrders())
+  for (const Order &order : trainingOrders())
     for (const std::uint32_t ranks : {1u, 2u, 4u})
       for (const std::uint32_t replicas : {2u, 3u, 1024u})
         for (const char *exportTo : {"", "out"}) {
@@ -47,7 +47,7 @@ TEST(Proved, Replicas) {
 
 TEST(Proved, EveryOrderAtManySizes) {
   int plans = 0;
-  for (const Order &order : allOrders())
+  for (const Order &order : trainingOrders())
     for (const std::uint32_t ranks : {1u, 2u, 3u, 4u, 8u})
       for (const std::uint32_t microbatches : {1u, 2u, 3u, 4u, 7u, 8u, 16u})
         for (int chunks = order.chunks.least; chunks <= std::min(order.chunks.most, 3); ++chunks) {
@@ -70,7 +70,7 @@ TEST(Proved, EveryOrderAtManySizes) {
 
 TEST(Proved, EveryOrderWithShortStepsAndEvaluations) {
   int plans = 0;
-  for (const Order &order : allOrders())
+  for (const Order &order : trainingOrders())
     for (const std::uint32_t ranks : {1u, 2u, 4u})
       for (const std::uint32_t microbatches : {4u, 8u}) {
         const ScheduleShape shape{static_cast<int>(ranks), static_cast<int>(microbatches),
@@ -93,15 +93,16 @@ TEST(Proved, EveryOrderWithShortStepsAndEvaluations) {
 }
 
 TEST(Proved, TiedHeadsAndRecomputedLayersOfEveryOrder) {
-  for (const Order &order : allOrders())
+  for (const Order &order : trainingOrders())
     for (const std::uint32_t ranks : {1u, 2u, 4u})
-      expectProved({.schedule = std::string(order.name),
-                    .ranks = ranks,
-                    .microbatches = 4,
-                    .chunks = static_cast<std::uint32_t>(order.chunks.usual),
-                    .exportTo = "out",
-                    .tiedHead = true,
-                    .recomputesLayers = ranks != 2});
+      if (!check(order, {static_cast<int>(ranks), 8, order.chunks.usual}))
+        expectProved({.schedule = std::string(order.name),
+                      .ranks = ranks,
+                      .microbatches = 8,
+                      .chunks = static_cast<std::uint32_t>(order.chunks.usual),
+                      .exportTo = "out",
+                      .tiedHead = true,
+                      .recomputesLayers = ranks != 2});
 }
 
 /// Bytes of all buffers of a kind on the rank of the first stage.

@@ -67,18 +67,31 @@ std::string zeroBubbleTable(const std::string &name) {
   return text;
 }
 
+namespace {
+
+// `F3.0`: kind, microbatch, chunk.
+std::string zeroBubbleCell(const Task &task, std::size_t ranks) {
+  static constexpr std::string_view kKinds[] = {"F", "BW", "B", "W"}; // in the order of TaskKind
+  return std::string(kKinds[static_cast<std::size_t>(task.kind)]) +
+         std::to_string(task.microbatch) + "." +
+         std::to_string(static_cast<std::size_t>(task.stage) / ranks);
+}
+
+} // namespace
+
 std::string inZeroBubbleNotation(const Schedule &order) {
   std::string text;
   for (const std::vector<Task> &row : order.rows) {
-    for (const Task &task : row) {
-      const char kind = task.kind == TaskKind::Forward         ? 'F'
-                        : task.kind == TaskKind::BackwardInput ? 'B'
-                                                               : 'W';
-      const auto chunk = static_cast<std::size_t>(task.stage) / order.rows.size();
-      text += (&task == &row.front() ? "" : ",") + (kind + std::to_string(task.microbatch)) + "." +
-              std::to_string(chunk);
+    std::string line;
+    for (std::size_t position = 0; position < row.size(); ++position) {
+      if (row[position].kind == TaskKind::Idle)
+        continue;
+      std::string cell = zeroBubbleCell(row[position], order.rows.size());
+      if (row[position].overlapsNext)
+        cell = "[" + cell + "&" + zeroBubbleCell(row[++position], order.rows.size()) + "]";
+      line += (line.empty() ? "" : ",") + cell;
     }
-    text += "\n";
+    text += line + "\n";
   }
   return text;
 }

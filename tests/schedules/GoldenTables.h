@@ -33,7 +33,8 @@ std::vector<GoldenMetrics> goldenMetrics();
 /// golden/zero-bubble/NAME.csv, lines ended by a line feed alone.
 std::string zeroBubbleTable(const std::string &name);
 
-/// An order as those tables write it, `F3.0`: kind, microbatch, chunk.
+/// An order as those tables write it: `F3.0`, `B` and `W` for the halves of a backward, `BW` for a
+/// whole one, `[F7.0&BW3.1]` for a pair. Idle slots are left out.
 std::string inZeroBubbleNotation(const Schedule &order);
 
 } // namespace vime

@@ -46,6 +46,9 @@ TEST(Registry, NearestName) {
   EXPECT_EQ(nearestOrderName("1F1B"), "1f1b");
   EXPECT_EQ(nearestOrderName("1f1"), "1f1b");
   EXPECT_EQ(nearestOrderName("Interleaved1F1B"), "interleaved");
+  EXPECT_EQ(nearestOrderName("InterleavedZeroBubble"), "interleaved-zb");
+  EXPECT_EQ(nearestOrderName("LoopedBFS"), "looped-bfs");
+  EXPECT_EQ(nearestOrderName("DualPipeV"), "dualpipe-v");
   EXPECT_EQ(nearestOrderName("interleave"), "interleaved");
   EXPECT_EQ(nearestOrderName("zbh1"), "zb-h1");
   EXPECT_EQ(nearestOrderName("g-pipe"), "gpipe");
@@ -74,6 +77,43 @@ TEST(Check, UnevenRounds) {
             "microbatches: `interleaved` cannot run 11 microbatches on 4 ranks: they make 2 "
             "rounds, which would not be "
             "of one size; use 10 or 12 microbatches");
+}
+
+TEST(Check, Groups) {
+  EXPECT_EQ(verdict("interleaved", {2, 5, 2, /*group=*/3}), "legal");
+  EXPECT_EQ(verdict("interleaved", {4, 10, 2, /*group=*/4}),
+            "group: `interleaved` cannot run 10 microbatches in groups of 4 on 4 ranks: the last "
+            "group would be 2, fewer than the ranks; use no group or a group of 5");
+  EXPECT_EQ(verdict("interleaved", {4, 11, 2, /*group=*/8}),
+            "group: `interleaved` cannot run 11 microbatches in groups of 8 on 4 ranks: the last "
+            "group would be 3, fewer than the ranks; use a group of 7 or 11");
+  EXPECT_EQ(verdict("interleaved", {4, 8, 2, /*group=*/9}),
+            "group: `interleaved` takes a group of 1 to 8, not 9; use a group of 8");
+  EXPECT_EQ(verdict("interleaved", {4, 3, 2, /*group=*/3}),
+            "microbatches: `interleaved` cannot group 3 microbatches on 4 ranks: a group has at "
+            "least as many as there are ranks; use 4 microbatches and no group or "
+            "a group of 4");
+  EXPECT_EQ(verdict("grouped", {4, 8, 2, /*group=*/1}),
+            "group: `grouped` cannot run groups of 1 on 4 ranks: a group has 2 to 4 microbatches; "
+            "use no group or a group of 2");
+  EXPECT_EQ(verdict("1f1b", {.ranks = 4, .microbatches = 8, .group = 4}),
+            "group: `1f1b` has no use for `group`; use no group");
+}
+
+TEST(Check, ChunksOfWaves) {
+  EXPECT_EQ(verdict("hanayo", {4, 8, 3}),
+            "chunks: `hanayo` cannot run 3 chunks per rank: a wave has two; use 2 or 4 chunks, or "
+            "an order that takes 3 chunks: `looped-bfs`, `interleaved`, `grouped`, "
+            "`interleaved-zb`");
+  EXPECT_EQ(verdict("hanayo", {.ranks = 4, .microbatches = 8, .chunks = 4, .memory = 3}),
+            "memory: `hanayo` cannot keep 3 activations: a microbatch alone has 4 on a rank; use "
+            "no memory or a memory of 4");
+}
+
+TEST(Check, PairsNeedAMicrobatchForEachStage) {
+  EXPECT_EQ(verdict("dualpipe-v", {4, 7, 2}),
+            "microbatches: `dualpipe-v` cannot run 7 microbatches on 8 stages: it needs at least "
+            "one for each stage; use 8 microbatches");
 }
 
 TEST(Check, Ranks) {
