@@ -6,8 +6,10 @@
 #include <fmt/ranges.h>
 
 #include "compiler/Frontend/OrderFile.h"
+#include "compiler/Frontend/OrderShape.h"
 #include "compiler/Frontend/ReadJob.h"
 #include "compiler/Verify/VerifyOrder.h"
+#include "schedules/Registry.h"
 
 namespace vime {
 namespace {
@@ -18,6 +20,44 @@ template <typename Is> std::size_t count(const OrderTable &table, Is is) {
     found += static_cast<std::size_t>(std::count_if(
         row.begin(), row.end(), [&](const TableEntry &entry) { return is(entry.kind); }));
   return found;
+}
+
+int pairsOf(const Schedule &order) {
+  std::ptrdiff_t pairs = 0;
+  for (const std::vector<Task> &row : order.rows)
+    pairs +=
+        std::count_if(row.begin(), row.end(), [](const Task &task) { return task.overlapsNext; });
+  return static_cast<int>(pairs);
+}
+
+void notePairs(int pairs, std::vector<std::string> &notes) {
+  if (pairs > 0)
+    notes.push_back(fmt::format("{} overlapped {}: the forward runs first, then the backward",
+                                pairs, pairs == 1 ? "pair" : "pairs"));
+}
+
+void noteSums(const Schedule &order, std::vector<std::string> &notes) {
+  const std::vector<int> stages = stagesThatSumOutOfOrder(order);
+  if (stages.empty())
+    return;
+  const std::string which = stages.size() == 1 ? fmt::format("stage {}", stages.front())
+                            : stages.size() == order.placement.size()
+                                ? "all stages"
+                                : fmt::format("stages {}", fmt::join(stages, ", "));
+  notes.push_back(fmt::format("weight gradients of {} do not add up in ascending microbatch: the "
+                              "same sums, rounded differently from those of other orders",
+                              which));
+}
+
+// Of those that are not searched: these add up in ascending microbatch, and have no pairs.
+std::vector<std::string> notesOnNamed(const Order &order, const Job &job) {
+  std::vector<std::string> notes;
+  if (order.takes.costs)
+    return notes;
+  const Schedule schedule = order.build(shapeOf(job));
+  notePairs(pairsOf(schedule), notes);
+  noteSums(schedule, notes);
+  return notes;
 }
 
 } // namespace
@@ -36,9 +76,7 @@ std::vector<std::string> notesOnNotation(const OrderTable &table) {
 
 std::vector<std::string> notesOn(const OrderTable &table) {
   std::vector<std::string> notes = notesOnNotation(table);
-  if (table.pairs > 0)
-    notes.push_back(fmt::format("{} overlapped {}: the forward runs first, then the backward",
-                                table.pairs, table.pairs == 1 ? "pair" : "pairs"));
+  notePairs(table.pairs, notes);
   if (const std::size_t transfers = count(table, isTransfer))
     notes.push_back(
         fmt::format("{} transfers: the same messages travel, each when the plan's clock "
@@ -51,17 +89,16 @@ std::vector<std::string> notesOn(const OrderTable &table) {
                     "a rank keeps its parameters whole, gradients are reduced behind the "
                     "last task of the step",
                     shards));
-  if (const std::vector<int> stages = stagesThatSumOutOfOrder(table.schedule()); !stages.empty())
-    notes.push_back(fmt::format("weight gradients of {} {} do not add up in ascending microbatch: "
-                                "the same sums, rounded differently from those of other orders",
-                                stages.size() == 1 ? "stage" : "stages", fmt::join(stages, ", ")));
+  noteSums(table.schedule(), notes);
   return notes;
 }
 
 std::vector<std::string> notesOn(const Job &job) {
   const std::string &schedule = job.pipeline.schedule.value;
-  if (!namesTable(schedule))
-    return {};
+  if (!namesTable(schedule)) {
+    const Order *order = findOrder(schedule);
+    return order ? notesOnNamed(*order, job) : std::vector<std::string>();
+  }
   const StatusOr<std::string> text = readTableFile(pathFromJob(job.file, schedule));
   if (!text.ok() || hashOfTable(*text) != job.pipeline.scheduleHash.value)
     return {}; // not the table any more that was judged

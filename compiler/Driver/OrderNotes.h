@@ -1,5 +1,5 @@
-// What the reader of a table should know: how it was understood, and what of it a plan does not
-// keep.
+// What the reader of an order should know: how its table was understood, what of it a plan does not
+// keep, and what makes its sums others.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace vime {
 std::vector<std::string> notesOn(const OrderTable &table);
 /// How its cells were understood, of those alone.
 std::vector<std::string> notesOnNotation(const OrderTable &table);
-/// On the table that a legal job names; none for an order by name.
+/// On the order that a legal job names.
 std::vector<std::string> notesOn(const Job &job);
 
 } // namespace vime

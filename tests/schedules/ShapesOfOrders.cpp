@@ -12,6 +12,8 @@
 namespace vime {
 namespace {
 
+constexpr Field kSearched{.ranks = 8, .microbatches = 24, .chunks = 2};
+
 void expectLegal(const Order &order, ScheduleShape shape) {
   const Schedule built = order.build(shape);
   EXPECT_EQ(verdictOn(order, built, shape), "legal") << named(order, shape);
@@ -55,13 +57,13 @@ bool Field::has(ScheduleShape shape) const {
 }
 
 Field fieldOf(const Order &order) {
-  return order.takes.costs && order.name != "zb-v"
-             ? Field{.ranks = 8, .microbatches = 24, .chunks = 2}
-             : Field{};
+  return order.takes.costs && order.name != "zb-v" ? kSearched : Field{};
 }
 
 std::vector<ScheduleShape> variantsOf(const Order &order, ScheduleShape plain) {
   std::vector<ScheduleShape> shapes{plain};
+  if (order.takes.costs && !kSearched.has(plain))
+    return shapes;
   const auto vary = [&](auto ScheduleShape::*number, const std::set<int> &values) {
     using Number = std::decay_t<decltype(plain.*number)>;
     for (std::size_t given = shapes.size(); given-- > 0;)
@@ -78,12 +80,10 @@ std::vector<ScheduleShape> variantsOf(const Order &order, ScheduleShape plain) {
     vary(&ScheduleShape::memory, {1, plain.chunks, plain.stages() / 2, plain.stages() + 1});
   if (order.takes.overlap)
     vary(&ScheduleShape::overlap, {true});
-  if (order.takes.costs)
-    for (std::size_t given = shapes.size(); given-- > 0;) {
-      ScheduleShape varied = shapes[given];
-      varied.costs = {.forward = 10, .backwardInput = 12, .backwardWeight = 8, .transfer = 1};
-      shapes.push_back(varied);
-    }
+  if (order.takes.costs) {
+    shapes.push_back(plain);
+    shapes.back().costs = {.forward = 10, .backwardInput = 12, .backwardWeight = 8, .transfer = 1};
+  }
   return shapes;
 }
 

@@ -15,7 +15,7 @@ struct Field {
 Field fieldOf(const Order &order);
 
 /// The shape itself, then what it is with each number that the order has a use for, at and around
-/// the ends of what could be legal.
+/// the ends of what could be legal; where that means a search, in its field alone.
 std::vector<ScheduleShape> variantsOf(const Order &order, ScheduleShape plain);
 
 /// Whether the order takes the shape. Expects a legal order that finishes and keeps to its memory
