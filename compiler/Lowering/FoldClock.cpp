@@ -71,8 +71,8 @@ private:
     const int cleared = clearing[static_cast<std::size_t>(one.stage)];
     return one.kind == other.kind && one.stage == other.stage &&
            other.microbatch - one.microbatch == shift.microbatches &&
-           other.time - one.time == shift.time &&
-           one.microbatch != cleared && other.microbatch != cleared;
+           other.time - one.time == shift.time && one.microbatch != cleared &&
+           other.microbatch != cleared;
   }
 
   /// Every trip begins with all that happens at one time: else it would begin in the middle of what

@@ -26,6 +26,10 @@ SPLITS = [  # schedule, ranks, what `pipeline` says besides
     ("interleaved", 2, "chunks: 2, layout: [1, 4, 2, 1]"),
     ("zb-v", 2, "layout: [1, 1, 1, 5], placement: [1, 0, 0, 1]"),
     ("1f1b", 4, "placement: [2, 0, 3, 1]"),
+    ("interleaved", 2, "chunks: 2, group: 4, overlap: true"),
+    ("grouped", 4, "chunks: 2, group: 3"),
+    ("eager-1f1b", 4, "overlap: true"),
+    ("hanayo", 2, "chunks: 2, memory: 3"),
     ("hanayo", 2, "chunks: 4, placement: [1, 0, 0, 1, 1, 0, 0, 1]"),
 ]
 TABLES = ["DualPipeV_pp4_v2_mb8.comms", "2.5/InterleavedZeroBubble_pp2_v4_mb8"]
