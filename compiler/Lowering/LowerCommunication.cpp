@@ -11,6 +11,7 @@
 #include "compiler/Lowering/SaveRun.h"
 #include "compiler/Lowering/SplitStages.h"
 #include "compiler/Lowering/StepFamily.h"
+#include "compiler/Lowering/StepMembers.h"
 #include "compiler/Lowering/TiedHead.h"
 #include "kernels/SumType.h"
 #include "runtime/Plan/Mesh.h"
@@ -27,13 +28,6 @@ namespace {
 
 constexpr std::uint32_t kCoordinator = 0;
 
-// Numbers of microbatches that a step can have, ascending, and the clock of the largest, which all
-// share.
-struct Member {
-  std::vector<std::uint32_t> microbatches;
-  FoldedClock folded;
-};
-
 // Writes the programs of the training loop, step by step of the execution model's round. Replicas
 // do the same side by side; where they meet, they meet along `dp`.
 class TrainingLoop {
@@ -45,7 +39,7 @@ public:
         firstRank(order.placement.front()), lastRank(order.placement.back()),
         chunkOf(order.placement.size()) {}
 
-  void write(const std::vector<Member> &members) {
+  void write(const std::vector<StepMember> &members) {
     placeStages();
     describeMessages();
     nameDecisions(members);
@@ -153,10 +147,10 @@ private:
   }
 
   // All that may vary from step to step, in the order of its enumeration.
-  void nameDecisions(const std::vector<Member> &members) {
+  void nameDecisions(const std::vector<StepMember> &members) {
     if (members.size() > 1 || members.front().microbatches.size() > 1) {
       plan.decisions.push_back({Decision::Microbatches, {}});
-      for (const Member &member : members)
+      for (const StepMember &member : members)
         plan.decisions.back().values.insert(plan.decisions.back().values.end(),
                                             member.microbatches.begin(), member.microbatches.end());
     }
@@ -221,13 +215,15 @@ private:
   }
 
   // One number of microbatches needs no decision. Loops stand between edges where all is quiet, so
-  // that they can be judged for any number of trips; but what a checkpoint writes meanwhile would
-  // have to end there.
-  void runMembers(ProgramWriter &programs, const std::vector<Member> &members) {
+  // that they can be judged for any number of trips; but what a checkpoint writes meanwhile has to
+  // end there, so that then they do so only where unrolling them would take long.
+  void runMembers(ProgramWriter &programs, const std::vector<StepMember> &members) {
+    constexpr std::uint64_t kMostUnrolled = std::uint64_t{1} << 20; // nodes
     const bool saves = !job.checkpoint.directory.value.empty();
-    for (const Member &member : members) {
-      const bool isCase = members.size() > 1 || member.microbatches.size() > 1 ||
-                          (member.folded.hasLoops() && !saves);
+    for (const StepMember &member : members) {
+      const bool isLong =
+          member.folded.hasLoops() && (!saves || countNodes(member.folded).all > kMostUnrolled);
+      const bool isCase = members.size() > 1 || member.microbatches.size() > 1 || isLong;
       if (isCase)
         programs.beginCase(conditionOf(member, members));
       writePass(programs, member.folded, Pass::Train, member.microbatches.size() > 1);
@@ -237,7 +233,7 @@ private:
   }
 
   // Members are disjoint, and only the last one has several numbers: all from one on.
-  std::uint8_t conditionOf(const Member &member, const std::vector<Member> &members) {
+  std::uint8_t conditionOf(const StepMember &member, const std::vector<StepMember> &members) {
     if (members.size() == 1)
       return 0;
     const bool several = member.microbatches.size() > 1;
@@ -363,40 +359,13 @@ private:
   std::uint32_t nextLoop = 1; // global id; 0 is the loop over steps
 };
 
-// One program for a whole step and for all numbers of the family down to one that it does not cover
-// or that needs another remainder; one for each of the others.
-std::optional<std::vector<Member>> membersOf(const Schedule &order, std::uint32_t whole,
-                                             const std::vector<std::uint32_t> &family) {
-  const std::uint32_t most = family.back();
-  auto folded = foldedPass(most == whole ? order : shortened(order, most), static_cast<int>(most),
-                           Folding::WherePossible);
-  if (!folded)
-    return std::nullopt;
-  std::size_t first = family.size() - 1; // of those that share
-  while (most == whole && first > 0 && folded->covers(whole - family[first - 1]))
-    --first;
-  if (family.size() - first == 1 && !isWorthwhile(*folded))
-    folded = unfolded(std::move(folded->clock));
-  std::vector<Member> members;
-  for (std::size_t index = 0; index < first; ++index) {
-    auto own = foldedPass(shortened(order, family[index]), static_cast<int>(family[index]),
-                          Folding::WhereWorthwhile);
-    if (!own)
-      return std::nullopt;
-    members.push_back({{family[index]}, std::move(*own)});
-  }
-  members.push_back(
-      {{family.begin() + static_cast<std::ptrdiff_t>(first), family.end()}, std::move(*folded)});
-  return members;
-}
-
 } // namespace
 
 std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
                                        const std::vector<std::uint32_t> &family,
                                        Findings &findings) {
-  const std::optional<std::vector<Member>> members =
-      membersOf(order, job.pipeline.microbatches.value, family);
+  const std::optional<std::vector<StepMember>> members =
+      membersOf(order, job.pipeline.microbatches.value, family, isPacked(job));
   if (!members) {
     findings.error(Rule::S2, 1, "order `" + job.pipeline.schedule.value + "` can never finish")
         .at(job.pipeline.schedule.span, "some task waits for one that stands behind it");

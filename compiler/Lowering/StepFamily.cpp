@@ -4,24 +4,19 @@
 
 #include "compiler/Frontend/Microbatch.h"
 #include "runtime/Data/Share.h"
+#include "runtime/Plan/Decisions.h"
 
 namespace vime {
 
 namespace {
 
-/// Every member is a case of its own, and has to be proved; empty microbatches cost little.
-constexpr std::size_t kMostMembers = 8;
-
+/// As many as a plan can name.
 std::vector<std::uint32_t> familyOfPacked(const Job &job) {
   std::vector<std::uint32_t> all = job.packedSteps;
   const std::uint32_t whole = job.pipeline.microbatches.value;
   if (all.empty() || all.back() != whole)
     all.push_back(whole);
-  std::vector<std::uint32_t> members;
-  const std::size_t count = std::min(all.size(), kMostMembers);
-  for (std::size_t member = 1; member <= count; ++member)
-    members.push_back(all[member * all.size() / count - 1]);
-  return members;
+  return someOf(all, plan::kMostValues);
 }
 
 } // namespace
@@ -37,6 +32,14 @@ std::vector<std::uint32_t> stepFamily(const Job &job, std::uint64_t samples) {
   const std::uint32_t last =
       largestShare(static_cast<std::uint32_t>((left + size - 1) / size), job.actor.data.value);
   return last == whole ? std::vector{whole} : std::vector{last, whole};
+}
+
+std::vector<std::uint32_t> someOf(const std::vector<std::uint32_t> &numbers, std::size_t most) {
+  std::vector<std::uint32_t> some;
+  const std::size_t count = std::min(numbers.size(), most);
+  for (std::size_t index = 1; index <= count; ++index)
+    some.push_back(numbers[index * numbers.size() / count - 1]);
+  return some;
 }
 
 bool fillsUp(const Job &job) {

@@ -213,6 +213,24 @@ TEST(Fold, LoopsKeepEveryRule) {
       }
 }
 
+/// Whether the first loop over microbatches lies in a case.
+bool isInCase(const Plan &plan) {
+  const Program &program = plan.programs[0];
+  return std::any_of(program.cases.begin(), program.cases.end(), [&](const Case &one) {
+    return one.begin <= program.loops[1].begin && program.loops[1].end <= one.end;
+  });
+}
+
+/// The edge of a case would wait for the file that the step before writes.
+TEST(Fold, BesideCheckpointsOnlyLongLoopsAreACase) {
+  const Plan few = lowered({.microbatches = 200, .saves = true});
+  EXPECT_FALSE(isInCase(few));
+  EXPECT_EQ(judgedPlan(few), "");
+  const Plan many = lowered({.microbatches = 300'000, .saves = true});
+  EXPECT_TRUE(isInCase(many));
+  EXPECT_EQ(judgedPlan(many), "");
+}
+
 std::vector<std::uint32_t> from(std::uint32_t least, std::uint32_t most) {
   std::vector<std::uint32_t> values(most - least + 1);
   std::iota(values.begin(), values.end(), least);

@@ -48,6 +48,10 @@ Job jobOf(const JobShape &shape) {
   job.limits.transferSeconds.value = 600;
   job.run.steps.value = 5;
   job.run.exportTo.value = shape.exportTo;
+  if (shape.saves) {
+    job.checkpoint.directory.value = "saved";
+    job.checkpoint.every.value = 1;
+  }
   job.actor.model.value = "tiny";
   job.memory.recompute.value = shape.recomputesLayers ? "layer" : "none";
   Job::NamedModel model;

@@ -18,7 +18,7 @@ struct JobShape {
   std::vector<std::uint32_t> family = {}; // numbers of microbatches; empty: the one above
   std::uint32_t evaluates = 0;            // microbatches of held-out text every second step
   std::uint32_t replicas = 1;
-  bool tiedHead = false, recomputesLayers = false;
+  bool tiedHead = false, recomputesLayers = false, saves = false; // checkpoints, every step
 };
 
 /// The orders that a job can have.
