@@ -27,8 +27,11 @@ TEST(Property, TwoThousandShapes) {
   const auto upTo = [&](int most) { return 1 + static_cast<int>(random() % most); };
   int legal = 0;
   constexpr int kShapes = 2000;
-  for (int draw = 0; draw < kShapes; ++draw) {
+  for (int draw = 0; draw < kShapes;) {
     const Order &order = allOrders()[random() % allOrders().size()];
+    if (order.takes.costs && random() % 8 != 0)
+      continue; // a search takes its time
+    ++draw;
     const Field field = fieldOf(order);
     const auto shapes =
         variantsOf(order, {upTo(field.ranks), upTo(field.microbatches), upTo(field.chunks)});
@@ -251,6 +254,49 @@ INSTANTIATE_TEST_SUITE_P(Property, Formulas, testing::ValuesIn(allOrders()),
                              letters += c == '-' ? '_' : c;
                            return letters;
                          });
+
+int peakOf(const UnitTimes &times) {
+  return *std::max_element(times.peakLive.begin(), times.peakLive.end());
+}
+
+// What the records say of numbers that are stated.
+TEST(Property, StatedGroupsFollowTheFormulas) {
+  int checked = 0;
+  forSampledShapes([&](ScheduleShape shape) {
+    const int ranks = shape.ranks, most = shape.microbatches * shape.chunks;
+    for (const int group : {ranks, ranks + 1, 2 * ranks, shape.microbatches}) {
+      shape.group = group;
+      if (shape.microbatches % group != 0 || check(*findOrder("interleaved"), shape))
+        continue;
+      for (const bool overlap : {false, true}) {
+        shape.overlap = overlap;
+        const UnitTimes times = simulate(findOrder("interleaved")->build(shape));
+        EXPECT_EQ(times.makespan, busy(shape) + 3 * (ranks - 1)) << named({}, shape);
+        EXPECT_EQ(peakOf(times),
+                  std::min(2 * (ranks - 1) + (shape.chunks - 1) * group + 1 + overlap, most))
+            << named({}, shape);
+      }
+      shape.overlap = false;
+      if (group != ranks)
+        continue;
+      const UnitTimes times = simulate(findOrder("grouped")->build(shape));
+      EXPECT_EQ(times.makespan, busy(shape) + 2 * (ranks - 1)) << named({}, shape);
+      EXPECT_EQ(peakOf(times), shape.chunks * ranks) << named({}, shape);
+      ++checked;
+    }
+  });
+  EXPECT_GT(checked, 50);
+}
+
+TEST(Property, PairsOfEager1F1BKeepOneMore) {
+  forSampledShapes([&](ScheduleShape shape) {
+    shape.chunks = 1;
+    shape.overlap = true;
+    const UnitTimes times = simulate(findOrder("eager-1f1b")->build(shape));
+    EXPECT_EQ(times.makespan, withBubbleOfOnePass(shape)) << named({}, shape);
+    EXPECT_EQ(peakOf(times), std::min(2 * shape.ranks, shape.microbatches)) << named({}, shape);
+  });
+}
 
 TEST(Property, LargestShapesAreBuilt) {
   for (const Order &order : allOrders()) {
