@@ -25,7 +25,7 @@ std::string listOfNames() {
 std::string orderTable() {
   std::string table;
   for (const Order &order : allOrders())
-    table += fmt::format("  {:<12} {}; {}\n", order.name, order.summary, order.needs);
+    table += fmt::format("  {:<14} {}; {}\n", order.name, order.summary, order.needs);
   return table;
 }
 

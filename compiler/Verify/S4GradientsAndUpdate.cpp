@@ -1,13 +1,13 @@
-// S4: in a step, a stage's weight gradients add up in ascending microbatch (those of a table in the
-// table's order), the first one overwriting what the last step left; where the head is tied to the
-// embedding, its sum is added to the embedding's once, when both are complete; where there are
-// replicas, gradients are then reduced once over all of them; then they are scaled once, their
-// squares taken, gathered with those of all stages, the factor for clipping computed, and the
+// S4: in a step, a stage's weight gradients add up in ascending microbatch (or, where the plan says
+// so, as its order has them), the first one overwriting what the last step left; where the head is
+// tied to the embedding, its sum is added to the embedding's once, when both are complete; where
+// there are replicas, gradients are then reduced once over all of them; then they are scaled once,
+// their squares taken, gathered with those of all stages, the factor for clipping computed, and the
 // optimizer runs once.
 //
-// Ascending order is what makes sums bit-equal across orders (architecture.md, section 8); a table
-// may choose another one, which is as fixed but rounds differently. Dispatch order is judged here;
-// that lanes and ranks keep to it is for M3 and C2.
+// Ascending order is what makes sums bit-equal across orders (architecture.md, section 8); tables
+// and looped-bfs may have another one, which is as fixed but rounds differently. Dispatch order is
+// judged here; that lanes and ranks keep to it is for M3 and C2.
 #include <fmt/format.h>
 
 #include "compiler/Verify/Accesses.h"

@@ -24,11 +24,10 @@ std::span<const ProvedRule> provedRules() {
                  verifyTasksComplete},
       ProvedRule{Rule::S2, "every task reads what the task before it produced, along every path",
                  verifyDependencesHold, /*wave=*/2},
-      ProvedRule{
-          Rule::S4,
-          "gradients add up in ascending microbatch (of a table: as it says), are reduced over "
-          "the replicas once, scaled once, then the optimizer runs once",
-          verifyGradientsAndUpdate, /*wave=*/2},
+      ProvedRule{Rule::S4,
+                 "gradients add up in ascending microbatch (or as the plan says), are reduced over "
+                 "the replicas once, scaled once, then the optimizer runs once",
+                 verifyGradientsAndUpdate, /*wave=*/2},
       ProvedRule{Rule::C1,
                  "the k-th send and the k-th receive of a channel agree in bytes, type and flow",
                  verifyTransfersAgree},
