@@ -78,6 +78,14 @@ std::string meshInWords(const Mesh &mesh) {
              : fmt::format("{} in {} of {}", ranks, amount(mesh.data, "replica"), mesh.pipeline);
 }
 
+/// `3 or 8`; of many `3 to 80 (40 numbers)`.
+std::string countsText(const std::vector<std::uint32_t> &values) {
+  constexpr std::size_t kMostNamed = 8;
+  return values.size() <= kMostNamed
+             ? fmt::format("{}", fmt::join(values, " or "))
+             : fmt::format("{} to {} ({} numbers)", values.front(), values.back(), values.size());
+}
+
 /// `microbatches 6 or 8, evaluate`: what may differ from step to step; that any step may be skipped
 /// goes without saying.
 std::string variedText(const Plan &plan) {
@@ -85,9 +93,7 @@ std::string variedText(const Plan &plan) {
   for (const auto &[decision, values] : plan.decisions)
     if (decision != Decision::Bad)
       parts.push_back(std::string(wordOf(decision)) +
-                      (decision == Decision::Microbatches
-                           ? fmt::format(" {}", fmt::join(values, " or "))
-                           : ""));
+                      (decision == Decision::Microbatches ? " " + countsText(values) : ""));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

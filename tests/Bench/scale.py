@@ -61,6 +61,8 @@ def main():
         print("schedule                    pp microbatches    actions  seconds  plan kB")
         for schedule, pp, counts in [("1f1b", 4, (100, 1000, 10_000, 100_000, 1_000_000)),
                                      ("zb-h1", 4, (100, 10_000, 1_000_000)),
+                                     ("gpipe", 4, (100, 10_000, 100_000)),
+                                     ("zb-v, chunks: 2", 4, (100, 10_000, 200_000)),
                                      ("interleaved, chunks: 4", 4, (100, 10_000, 200_000)),
                                      ("interleaved, chunks: 4", 64, (512, 4096, 16_384))]:
             for microbatches in counts:

@@ -32,6 +32,9 @@ TEST(Summary, WhatVariesIsSaid) {
       {Decision::Microbatches, {1, 2}}, {Decision::Evaluate, {0, 1}}, {Decision::Bad, {0, 1}}};
   EXPECT_NE(planSummary(plan).find("\nvaries    microbatches 1 or 2, evaluate\nrun "),
             std::string::npos);
+  plan.decisions[0].values = {2, 3, 4, 6, 7, 8, 9, 10, 12};
+  EXPECT_NE(planSummary(plan).find("\nvaries    microbatches 2 to 12 (9 numbers), evaluate\n"),
+            std::string::npos);
 }
 
 TEST(Summary, ManyRanksAreShortened) {
