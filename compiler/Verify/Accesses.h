@@ -95,7 +95,8 @@ public:
 
 private:
   std::uint32_t slotOf(SlotRange slots, std::uint32_t buffer, std::uint32_t microbatch) const {
-    return microbatch < slots.count ? microbatch : microbatch % rank.layout->buffers[buffer].count;
+    return microbatch < slots.count ? microbatch
+                                    : microbatch % rank.layout->buffers[buffer].count % slots.count;
   }
   void moveBytes(const plan::Action &action, SlotAccess &access) const;
 

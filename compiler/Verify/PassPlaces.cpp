@@ -4,6 +4,7 @@
 
 #include "compiler/Verify/Accesses.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Loops.h"
 #include "runtime/Plan/Mesh.h"
 
 namespace vime::verify {
@@ -14,19 +15,24 @@ namespace {
 
 /// A place of which it is not said yet whose its messages are.
 struct Found {
-  bool trains = false, evaluates = false, moves = false;
+  bool trains = false, evaluates = false;
+  std::uint32_t moved = 0; // microbatches that its messages reach to
 
-  void add(const Program &program, const Action &action) {
+  /// `iterations`: the most by which its microbatch advances.
+  void add(const Program &program, const Action &action, std::uint32_t iterations) {
     const Signature &signature = *signatureOf(action.opcode);
     if (!signature.perMicrobatch)
       return;
-    if (signature.family == Family::Transfer)
-      moves = moves || program.lanes[action.lane].message.perToken != 0;
-    else
+    if (signature.family != Family::Transfer)
       (isEvaluation(signature.opcode) ? evaluates : trains) = true;
+    else if (program.lanes[action.lane].message.perToken != 0)
+      moved = std::max(moved, action.microbatch + action.step * iterations + 1);
   }
-  PassPlace place() const {
-    const bool isOfEither = moves && !trains && !evaluates;
+  /// Messages are of the pass of the tasks beside them, if that has so many microbatches.
+  PassPlace place(const Plan &plan) const {
+    const bool isOfEither = moved > (trains      ? plan.data.microbatches
+                                     : evaluates ? plan.evaluation.microbatches
+                                                 : 0);
     return {trains || isOfEither, evaluates || isOfEither};
   }
 };
@@ -47,17 +53,15 @@ std::optional<PassPlaces> passPlacesOf(const Plan &plan) {
     const Program &program = *programOf(plan, rank);
     if (!hasSameCases(first, program))
       return std::nullopt;
-    std::size_t next = 0; // the case at this action, or behind it
-    for (std::uint32_t action = 0; action < program.actions.size(); ++action) {
-      while (next < program.cases.size() && program.cases[next].end <= action)
-        ++next;
-      const bool isInside = next < program.cases.size() && program.cases[next].begin <= action;
-      (isInside ? cases[next] : outside).add(program, program.actions[action]);
+    for (const Stretch &stretch : stretchesOf(program)) {
+      Found &found = stretch.within ? cases[stretch.within - program.cases.data()] : outside;
+      for (std::uint32_t action = stretch.begin; action < stretch.end; ++action)
+        found.add(program, program.actions[action], stretch.first + stretch.trips - 1);
     }
   }
-  PassPlaces places{{}, outside.place()};
+  PassPlaces places{{}, outside.place(plan)};
   for (const Found &found : cases)
-    places.cases.push_back(found.place());
+    places.cases.push_back(found.place(plan));
   return places;
 }
 

@@ -86,6 +86,18 @@ TEST(LongCases, AreTheOnlyPlaceOfTheirTasks) {
   EXPECT_NE(codesOf(plan), "");
 }
 
+/// A message outside could move a slot that few trips do not have.
+TEST(LongCases, AreTheOnlyPlaceOfTheirMicrobatches) {
+  Plan plan = evaluatingPlan(); // steps of 3, outside of cases; evaluations of 90
+  ASSERT_TRUE(isShortened(plan));
+  const std::uint32_t begin = plan.programs[0].cases[0].begin;
+  const std::uint32_t send = firstOf(plan, 0, Opcode::Send, firstOf(plan, 0, Opcode::Forward, 0));
+  ASSERT_LT(send, begin);
+  plan.programs[0].actions[send].microbatch = 89;
+  EXPECT_FALSE(isShortened(plan));
+  EXPECT_NE(codesOf(plan), "");
+}
+
 /// A message sent before the case and received behind it puts all others off by one.
 TEST(LongCases, StartWithEmptyChannels) {
   Plan plan = evaluatingPlan();
