@@ -103,8 +103,18 @@ public:
   }
 
 private:
-  bool holdsSeveralStages() const { return order.placement.size() > order.rows.size(); }
-  std::string label(const Task &task) const { return withStages ? toText(task) : shortText(task); }
+  // Of one copy of the model: a microbatch says by itself which copy it passes through.
+  bool holdsSeveralStages() const {
+    return order.placement.size() / static_cast<std::size_t>(order.copies) > order.rows.size();
+  }
+  std::string label(const Task &task) const {
+    if (withStages)
+      return toText(task);
+    if (order.slices == 1)
+      return shortText(task);
+    return shortText({task.kind, task.stage, task.microbatch / order.slices}) + "." +
+           std::to_string(task.microbatch % order.slices);
+  }
 
   std::size_t longestLabel() const {
     std::size_t longest = 1;

@@ -86,6 +86,10 @@ std::string toJson(const Order &order, ScheduleShape shape, const Schedule &sche
   json.add("ranks", std::to_string(shape.ranks));
   json.add("microbatches", std::to_string(shape.microbatches));
   json.add("chunks", std::to_string(shape.chunks));
+  if (schedule.copies != 1)
+    json.add("copies", std::to_string(schedule.copies));
+  if (schedule.slices != 1)
+    json.add("slices", std::to_string(schedule.slices));
   if (order.takes.group)
     json.add("group", numberText(shape.group));
   if (order.takes.memory)

@@ -26,8 +26,27 @@ Placement veePlacement(ScheduleShape shape) {
   return placement;
 }
 
-std::variant<Schedule, std::string> movedTo(Schedule order, const Placement &placement) {
+Placement bothWaysPlacement(ScheduleShape shape) {
+  return veePlacement({.ranks = shape.ranks, .microbatches = shape.microbatches, .chunks = 2});
+}
+
+int depthOf(const Schedule &order) {
+  return static_cast<int>(order.placement.size()) / order.copies;
+}
+
+int copyOf(const Schedule &order, int stage) { return stage / depthOf(order); }
+
+void dealToCopies(Schedule &order) {
+  for (std::vector<Task> &row : order.rows)
+    for (Task &task : row)
+      if (task.kind != TaskKind::Idle)
+        task.microbatch = task.microbatch * order.copies + copyOf(order, task.stage);
+}
+
+std::variant<Schedule, std::string> movedTo(Schedule order, Placement placement) {
   const int ranks = static_cast<int>(order.rows.size());
+  for (std::size_t first = 0; placement.size() < order.placement.size(); ++first)
+    placement.push_back(ranks - 1 - placement[first]);
   std::vector<int> renamed(order.rows.size(), -1), first(order.rows.size(), -1);
   const auto apart = [](int stage, int other, std::string_view what) {
     return "stages " + std::to_string(other) + " and " + std::to_string(stage) + std::string(what);
@@ -51,7 +70,7 @@ std::variant<Schedule, std::string> movedTo(Schedule order, const Placement &pla
   std::vector<std::vector<Task>> rows(order.rows.size());
   for (std::size_t rank = 0; rank < order.rows.size(); ++rank)
     rows[static_cast<std::size_t>(renamed[rank])] = std::move(order.rows[rank]);
-  return Schedule{placement, std::move(rows)};
+  return Schedule{placement, std::move(rows), order.copies, order.slices};
 }
 
 std::vector<int> stagesOf(const Placement &placement, int rank) {

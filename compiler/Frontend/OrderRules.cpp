@@ -63,6 +63,15 @@ void checkOrder(Draft &draft) {
         .withHelp("passes over held-out text run forwards alone under every order: `evaluation`");
     return;
   }
+  if (order && order->takes.slices) {
+    draft
+        .error(JobCode::LaterValue,
+               code(order->name) + " cuts sequences into slices, and attention over the slices "
+                                   "before one's own cannot be trained yet",
+               job.pipeline.schedule.span)
+        .withHelp("`vimec order " + std::string(order->name) + "` shows the order");
+    return;
+  }
   const auto problem = order ? check(*order, shapeOf(job)) : std::nullopt;
   if (!problem)
     return;

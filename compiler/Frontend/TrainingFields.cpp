@@ -25,7 +25,7 @@ std::vector<FieldSpec> pipelineRows() {
        .type = Word,
        .words = orderNames(),
        .fileEnding = kTableEnding,
-       .laterWords = {"auto", "zb-auto", "dualpipe", "bidirectional"},
+       .laterWords = {"auto", "zb-auto", "bidirectional"},
        .phase = "order",
        .sentence = "name of the order, or a table in PyTorch's notation",
        .binding = IN_JOB(pipeline.schedule)},

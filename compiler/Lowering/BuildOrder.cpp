@@ -71,13 +71,26 @@ std::optional<Schedule> orderOfTable(const Job &job, Findings &findings) {
 
 bool fitsLayout(const Schedule &order, const Job &job, Findings &findings) {
   const auto &layout = job.pipeline.layout;
-  if (layout.value.empty() || layout.value.size() == order.placement.size())
+  const auto depth = static_cast<std::size_t>(depthOf(order));
+  if (layout.value.empty() || layout.value.size() == depth)
     return true;
   findings
-      .error(Rule::J, number(JobCode::Layout),
-             fmt::format("the schedule has {} stages, the layout says {}", order.placement.size(),
-                         layout.value.size()))
+      .error(
+          Rule::J, number(JobCode::Layout),
+          fmt::format("the schedule has {} stages, the layout says {}", depth, layout.value.size()))
       .at(layout.span);
+  return false;
+}
+
+// Attention over earlier slices is no task that a plan knows.
+bool hasWholeMicrobatches(const Schedule &order, const Job &job, Findings &findings) {
+  if (order.slices == 1)
+    return true;
+  findings
+      .error(Rule::J, number(JobCode::LaterValue),
+             "slices of microbatches cannot be trained yet: the schedule cuts each into " +
+                 std::to_string(order.slices))
+      .at(job.pipeline.schedule.span);
   return false;
 }
 
@@ -90,7 +103,8 @@ bool hasRoomForLanes(const Schedule &order, const SourceSpan &place, Findings &f
   std::set<std::tuple<int, int, bool, bool>> ends; // rank, peer, forward, sends
   for (std::size_t stage = 0; stage + 1 < order.placement.size(); ++stage) {
     const int from = order.placement[stage], to = order.placement[stage + 1];
-    if (from != to)
+    const bool isLast = (stage + 1) % static_cast<std::size_t>(depthOf(order)) == 0;
+    if (from != to && !isLast)
       ends.insert({{from, to, true, true},
                    {to, from, true, false},
                    {to, from, false, true},
@@ -129,7 +143,8 @@ std::optional<Schedule> buildOrder(const Job &job, Findings &findings) {
     }
     order = std::move(std::get<Schedule>(moved));
   }
-  if (!hasRoomForLanes(*order, job.pipeline.schedule.span, findings) ||
+  if (!hasWholeMicrobatches(*order, job, findings) ||
+      !hasRoomForLanes(*order, job.pipeline.schedule.span, findings) ||
       !fitsLayout(*order, job, findings))
     return std::nullopt;
   return order;

@@ -65,7 +65,7 @@ public:
       for (const Lane &lane : programOf(plan, rank)->lanes) {
         if (lane.kind == LaneKind::Send || lane.kind == LaneKind::Receive)
           add(edges, rank, resolvePeer(plan.mesh, rank, lane.peer));
-        if (lane.kind == LaneKind::Group && plan.groups[lane.group].axes == bitOf(Axis::Pipeline))
+        if (lane.kind == LaneKind::Group && plan.groups[lane.group].axes != bitOf(Axis::Data))
           addMembers(edges, rank, plan.groups[lane.group]);
       }
     return edges;

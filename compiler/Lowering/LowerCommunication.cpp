@@ -18,6 +18,7 @@
 #include "runtime/Plan/StepHeader.h"
 #include "schedules/ForwardOnly.h"
 #include "schedules/OrderTable.h"
+#include "schedules/Placement.h"
 #include "schedules/Registry.h"
 
 namespace vime {
@@ -35,9 +36,8 @@ public:
   TrainingLoop(const Job &job, const Schedule &order, Plan &plan)
       : job(job), order(order), plan(plan), model(plan.models[0]), pipeline(plan.mesh.pipeline),
         ranks(representatives(plan.mesh)), hasReplicas(plan.mesh.data > 1),
-        lastStage(static_cast<std::uint32_t>(order.placement.size()) - 1),
-        firstRank(order.placement.front()), lastRank(order.placement.back()),
-        chunkOf(order.placement.size()) {}
+        copies(static_cast<std::uint32_t>(order.copies)),
+        depth(static_cast<std::uint32_t>(depthOf(order))), chunkOf(order.placement.size()) {}
 
   void write(const std::vector<StepMember> &members) {
     placeStages();
@@ -49,20 +49,26 @@ public:
     forEachLocalStage(ranks, [&](std::uint32_t rank, std::uint32_t chunk) {
       programs.local(rank, Opcode::Initialize, chunk);
     });
-    forEachReplica([&](std::uint32_t first) { tiedHead(first).shareWeights(programs); });
+    forEachCopy([&](std::uint32_t first, std::uint32_t copy) {
+      tiedHead(first, copy).shareWeights(programs);
+    });
     programs.beginLoop(/*id=*/0, static_cast<std::uint32_t>(job.run.steps.value),
                        endsEarly() ? when(Decision::Stop, 1) : std::uint8_t{0});
     startStep(programs);
     runMembers(programs, members);
-    forEachReplica([&](std::uint32_t first) { tiedHead(first).addGradients(programs); });
+    forEachCopy([&](std::uint32_t first, std::uint32_t copy) {
+      tiedHead(first, copy).addGradients(programs);
+    });
     update(programs);
-    forEachReplica([&](std::uint32_t first) { tiedHead(first).shareWeights(programs); });
+    forEachCopy([&](std::uint32_t first, std::uint32_t copy) {
+      tiedHead(first, copy).shareWeights(programs);
+    });
     report(programs);
     if (evaluationMicrobatches(job) != 0)
       evaluate(programs);
     const bool saves = !job.checkpoint.directory.value.empty();
     if (saves) // the leading replica, since all have the same weights
-      saveBehindStep(programs, localStages, kCoordinator, when(Decision::Save, 1));
+      saveBehindStep(programs, localStages, depth, kCoordinator, when(Decision::Save, 1));
     programs.endLoop();
     if (saves)
       nameLastCheckpoint(programs, localStages, kCoordinator);
@@ -74,7 +80,7 @@ public:
 private:
   void placeStages() {
     localStages.resize(pipeline);
-    for (std::uint32_t stage = 0; stage <= lastStage; ++stage) {
+    for (std::uint32_t stage = 0; stage < order.placement.size(); ++stage) {
       auto &here = localStages[order.placement[stage]];
       chunkOf[stage] = static_cast<std::uint32_t>(here.size());
       here.push_back({.model = 0, .stage = stage});
@@ -120,6 +126,12 @@ private:
     };
     if (hasReplicas)
       describeReplicas(header, stats);
+    if (copies > 1)
+      plan.groups.push_back({.name = "copies",
+                             .flow = Flow::Backward,
+                             .operation = Collective::AllReduce,
+                             .axes = bitOf(Axis::Mirror),
+                             .message = {.type = sumTypeOf(model.config.type)}});
   }
 
   void describeReplicas(const Message &header, Message stats) {
@@ -193,25 +205,35 @@ private:
     forEachReplica([&](std::uint32_t first) {
       programs.local(first, Opcode::Load);
       programs.collective(Opcode::Broadcast, kStepGroup, first, Waiting::AllButRoot);
-      sendSamples(programs, first);
+      sendSamples(programs, first, copies);
     });
   }
 
-  void sendSamples(ProgramWriter &programs, std::uint32_t first) {
+  // To the ends of so many copies of the model.
+  void sendSamples(ProgramWriter &programs, std::uint32_t first, std::uint32_t toCopies) {
     programs.collective(Opcode::Broadcast, kSegmentsGroup, first);
-    if (firstRank != 0)
-      programs.transfer({first}, {first + firstRank}, Flow::Data, samples, BufferKind::Tokens);
-    if (lastRank != 0)
-      programs.transfer({first}, {first + lastRank}, Flow::Data, samples, BufferKind::Labels);
+    const auto send = [&](std::uint32_t to, BufferKind kind) {
+      if (to != first)
+        programs.transfer({first}, {to}, Flow::Data, samples, kind);
+    };
+    for (std::uint32_t copy = 0; copy < toCopies; ++copy) {
+      send(endOf(first, firstOf(copy)).rank, BufferKind::Tokens);
+      send(endOf(first, lastOf(copy)).rank, BufferKind::Labels);
+    }
   }
+
+  std::uint32_t firstOf(std::uint32_t copy) const { return copy * depth; }
+  std::uint32_t lastOf(std::uint32_t copy) const { return copy * depth + depth - 1; }
 
   ProgramWriter::End endOf(std::uint32_t first, std::uint32_t stage) const {
     return {first + static_cast<std::uint32_t>(order.placement[stage]), chunkOf[stage]};
   }
 
-  TiedHead tiedHead(std::uint32_t first) const {
-    return {model.config, stageSpec(model.config, model.stages[0], capsOf(job)), endOf(first, 0),
-            endOf(first, lastStage)};
+  // Of two copies that go opposite ways, the head of each has the embedding of the other beside it,
+  // with the same weights: it reads that one, and adds to its gradients.
+  TiedHead tiedHead(std::uint32_t first, std::uint32_t copy) const {
+    return {model.config, stageSpec(model.config, model.stages[0], capsOf(job)),
+            endOf(first, firstOf(copies - 1 - copy)), endOf(first, lastOf(copy))};
   }
 
   // One number of microbatches needs no decision. Loops stand between edges where all is quiet, so
@@ -242,13 +264,16 @@ private:
   }
 
   void writePass(ProgramWriter &programs, const FoldedClock &folded, Pass pass, bool isDecided) {
-    PassWriter({order.placement, chunkOf, boundary, pipeline, ranks / pipeline, fillsUp(job)},
-               programs)
+    PassWriter(
+        {order.placement, depth, chunkOf, boundary, pipeline, ranks / pipeline, fillsUp(job)},
+        programs)
         .write(folded, pass, nextLoop, isDecided);
     nextLoop += static_cast<std::uint32_t>(folded.parts.size() / 2);
   }
 
   void update(ProgramWriter &programs) {
+    if (copies > 1)
+      addCopies(programs);
     if (hasReplicas)
       forEachLocalStage(pipeline, [&](std::uint32_t rank, std::uint32_t chunk) {
         programs.collective(Opcode::AllReduce, kGradientsGroup, rank, Waiting::Everybody, chunk);
@@ -270,19 +295,33 @@ private:
     });
   }
 
-  // Held-out text through the weights that the step left, a part of it in each replica. The header
-  // brings its tokens, and afterwards whether the run goes on.
+  // The gradients of each stage, over its two holders: both go on with the same sum.
+  void addCopies(ProgramWriter &programs) {
+    forEachReplica([&](std::uint32_t first) {
+      for (std::uint32_t stage = 0; stage < depth; ++stage) {
+        std::vector<ProgramWriter::End> holders = {endOf(first, stage),
+                                                   endOf(first, depth + stage)};
+        if (holders[0].rank > holders[1].rank)
+          std::swap(holders[0], holders[1]);
+        programs.collective(Opcode::AllReduce, copiesGroup(plan.mesh), holders, Waiting::Everybody);
+      }
+    });
+  }
+
+  // Held-out text through the weights that the step left, a part of it in each replica, through the
+  // first copy of the model. The header brings its tokens, and afterwards whether the run goes on.
   void evaluate(ProgramWriter &programs) {
     const auto microbatches = static_cast<int>(evaluationMicrobatches(job));
     const auto folded =
-        foldedPass(forwardOnly(order.placement, static_cast<int>(pipeline), microbatches),
+        foldedPass(forwardOnly({order.placement.begin(), order.placement.begin() + depth},
+                               static_cast<int>(pipeline), microbatches),
                    microbatches, Folding::WhereWorthwhile);
     assert(folded); // an order of forwards alone never gets stuck
     programs.beginCase(when(Decision::Evaluate, 1));
     forEachReplica([&](std::uint32_t first) {
       programs.local(first, Opcode::LoadEvaluation);
       programs.collective(Opcode::Broadcast, kStepGroup, first, Waiting::AllButRoot);
-      sendSamples(programs, first);
+      sendSamples(programs, first, 1);
     });
     writePass(programs, *folded, Pass::Evaluate, /*isDecided=*/false);
     forEachReplica([&](std::uint32_t first) {
@@ -305,13 +344,15 @@ private:
   }
 
   void sendLosses(ProgramWriter &programs, std::uint32_t first) {
-    if (lastRank != 0)
-      programs.transfer({first + lastRank}, {first}, Flow::Metrics, losses, BufferKind::Losses);
+    if (const std::uint32_t last = endOf(first, lastOf(0)).rank; last != first)
+      programs.transfer({last}, {first}, Flow::Metrics, losses, BufferKind::Losses);
   }
 
-  // Counters, and with them losses, come together in each replica, then from all replicas.
+  // Counters, and with them losses, come together in each replica, then from all replicas. Of
+  // several copies of the model each counts its losses where they are.
   void report(ProgramWriter &programs) {
-    forEachReplica([&](std::uint32_t first) { sendLosses(programs, first); });
+    if (copies == 1)
+      forEachReplica([&](std::uint32_t first) { sendLosses(programs, first); });
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
       programs.local(rank, Opcode::Measure);
     gatherStats(programs);
@@ -325,10 +366,11 @@ private:
       programs.collective(Opcode::Gather, kAllStatsGroup, kCoordinator);
   }
 
-  // All replicas have the same weights: the leading one writes them.
+  // All replicas have the same weights, and all copies: the leading one writes them, and the first.
   void exportModel(ProgramWriter &programs) {
     forEachLocalStage(pipeline, [&](std::uint32_t rank, std::uint32_t chunk) {
-      programs.local(rank, Opcode::ExportShard, chunk);
+      if (localStages[rank][chunk].stage < depth)
+        programs.local(rank, Opcode::ExportShard, chunk);
     });
     // Every shard is written before the export becomes visible.
     programs.collective(Opcode::Gather, kStatsGroup, kCoordinator);
@@ -338,6 +380,12 @@ private:
   template <typename Visit> void forEachReplica(Visit visit) {
     for (std::uint32_t first = 0; first < ranks; first += pipeline)
       visit(first);
+  }
+  template <typename Visit> void forEachCopy(Visit visit) {
+    forEachReplica([&](std::uint32_t first) {
+      for (std::uint32_t copy = 0; copy < copies; ++copy)
+        visit(first, copy);
+    });
   }
   template <typename Visit> void forEachLocalStage(std::uint32_t end, Visit visit) {
     for (std::uint32_t rank = 0; rank < end; ++rank)
@@ -351,21 +399,28 @@ private:
   const Model &model;
   const std::uint32_t pipeline, ranks; // of a replica, and of those that stand for all
   const bool hasReplicas;
-  const std::uint32_t lastStage;
-  const std::uint32_t firstRank, lastRank;          // of the pipeline, in a replica
+  const std::uint32_t copies, depth;                // of the model; stages of one
   std::vector<std::uint32_t> chunkOf;               // by stage: index in its rank's stage table
   std::vector<std::vector<LocalStage>> localStages; // by rank of a replica
   Message boundary, samples, losses;
   std::uint32_t nextLoop = 1; // global id; 0 is the loop over steps
 };
 
+// Each copy of the model needs a microbatch, and be it an empty one: its gradients are read.
+std::vector<std::uint32_t> withWorkForEach(int copies, std::vector<std::uint32_t> family) {
+  for (std::uint32_t &microbatches : family)
+    microbatches = std::max(microbatches, static_cast<std::uint32_t>(copies));
+  family.erase(std::unique(family.begin(), family.end()), family.end());
+  return family;
+}
+
 } // namespace
 
 std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
                                        const std::vector<std::uint32_t> &family,
                                        Findings &findings) {
-  const std::optional<std::vector<StepMember>> members =
-      membersOf(order, job.pipeline.microbatches.value, family, isPacked(job));
+  const std::optional<std::vector<StepMember>> members = membersOf(
+      order, job.pipeline.microbatches.value, withWorkForEach(order.copies, family), isPacked(job));
   if (!members) {
     findings.error(Rule::S2, 1, "order `" + job.pipeline.schedule.value + "` can never finish")
         .at(job.pipeline.schedule.span, "some task waits for one that stands behind it");
@@ -384,7 +439,8 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
                        ? KernelLibrary::LibTorch
                        : KernelLibrary::Native;
   plan.models = {{.config = config,
-                  .stages = splitStages(job, static_cast<std::uint32_t>(order.placement.size())),
+                  .stages = splitStages(job, static_cast<std::uint32_t>(order.placement.size()),
+                                        static_cast<std::uint32_t>(order.copies)),
                   .checkpoint = model.checkpoint.value,
                   .moduleFile = model.module.value}};
   TrainingLoop(job, order, plan).write(*members);

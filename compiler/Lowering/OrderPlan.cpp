@@ -5,6 +5,7 @@
 #include "compiler/Lowering/BuildOrder.h"
 #include "compiler/Lowering/LowerCommunication.h"
 #include "compiler/Lowering/PlanMemory.h"
+#include "schedules/Placement.h"
 
 namespace vime {
 
@@ -24,7 +25,7 @@ std::optional<Job> nullJobOf(const Schedule &order, int microbatches, const std:
   std::optional<Job> job = readJob(text, "order.yaml", findings);
   if (job) {
     job->pipeline.schedule.value = name;
-    job->models.front().config.layers = static_cast<std::uint32_t>(order.placement.size());
+    job->models.front().config.layers = static_cast<std::uint32_t>(depthOf(order));
   }
   return job;
 }

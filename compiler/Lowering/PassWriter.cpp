@@ -123,7 +123,7 @@ void PassWriter::task(const PipelineNode &node, ProgramWriter::End here,
   switch (node.kind) {
   case NodeKind::Forward:
     run(trains ? Opcode::Forward : Opcode::Evaluate);
-    if (static_cast<std::size_t>(node.stage) + 1 == pipeline.placement.size())
+    if ((static_cast<std::uint32_t>(node.stage) + 1) % pipeline.depth == 0)
       run(trains ? Opcode::Loss : Opcode::EvaluateLoss);
     break;
   case NodeKind::Backward:

@@ -18,6 +18,7 @@ enum class Pass : std::uint8_t { Train, Evaluate };
 /// What a pass runs on.
 struct PipelineOfRanks {
   const Placement &placement;
+  std::uint32_t depth;                       // stages of a copy of the model
   const std::vector<std::uint32_t> &chunkOf; // by stage: index in its rank's stage table
   plan::Message boundary;                    // from stage to stage
   std::uint32_t ranks;                       // of a replica

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schedules/Placement.h"
+
 namespace vime {
 namespace {
 
@@ -27,7 +29,7 @@ class Simulation {
 public:
   Simulation(const Schedule &order, int microbatches)
       : order(order), microbatches(microbatches), stages(static_cast<int>(order.placement.size())),
-        rings(stages) {
+        depth(depthOf(order)), rings(stages) {
     const std::size_t cells = static_cast<std::size_t>(stages) * microbatches;
     for (auto *times : {&forwardEnd, &gradientEnd, &releaseEnd, &forwardSent, &gradientSent})
       times->assign(cells, kUnknown);
@@ -84,10 +86,14 @@ private:
   std::size_t cell(int stage, int microbatch) const {
     return static_cast<std::size_t>(stage) * microbatches + microbatch;
   }
+  bool isFirst(int stage) const { return stage % depth == 0; }
+  bool isLast(int stage) const { return (stage + 1) % depth == 0; }
   bool leavesRank(int stage, int neighbour) const {
-    return neighbour >= 0 && neighbour < stages &&
+    return !(neighbour < stage ? isFirst(stage) : isLast(stage)) &&
            order.placement[stage] != order.placement[neighbour];
   }
+  /// The microbatch whose slot of a ring this one takes; negative if it is the first one there.
+  int slotsBefore(int microbatch, int slots) const { return microbatch - slots * order.copies; }
 
   // The most microbatches alive at once; all of them where they do not come and go in ascending
   // order.
@@ -139,7 +145,8 @@ private:
     if (ready == kUnknown)
       return kUnknown;
     int free = 0;
-    if (microbatch >= slots && (free = releaseEnd[cell(receiver, microbatch - slots)]) == kUnknown)
+    if (const int before = slotsBefore(microbatch, slots);
+        before >= 0 && (free = releaseEnd[cell(receiver, before)]) == kUnknown)
       return kUnknown;
     return time = std::max(ready, free);
   }
@@ -178,14 +185,14 @@ private:
     const int stage = task.stage, microbatch = task.microbatch;
     switch (task.kind) {
     case TaskKind::Forward:
-      return stage == 0 ||
+      return isFirst(stage) ||
              after(leavesRank(stage - 1, stage) ? activationSentAt(stage - 1, microbatch)
                                                 : forwardEnd[cell(stage - 1, microbatch)]);
     case TaskKind::Backward:
     case TaskKind::BackwardInput:
       if (!after(forwardEnd[cell(stage, microbatch)]))
         return false;
-      return stage + 1 == stages ||
+      return isLast(stage) ||
              after(leavesRank(stage + 1, stage) ? gradientSentAt(stage + 1, microbatch)
                                                 : gradientEnd[cell(stage + 1, microbatch)]);
     case TaskKind::BackwardWeight:
@@ -199,12 +206,15 @@ private:
   // The slot that the result goes to was sent.
   template <typename After> bool sendSlotKnown(const Task &task, After &after) {
     const int stage = task.stage, microbatch = task.microbatch;
-    if (task.kind == TaskKind::Forward && leavesRank(stage, stage + 1) &&
-        microbatch >= rings[stage].output)
-      return after(activationSentAt(stage, microbatch - rings[stage].output));
+    if (task.kind == TaskKind::Forward && leavesRank(stage, stage + 1)) {
+      const int before = slotsBefore(microbatch, rings[stage].output);
+      return before < 0 || after(activationSentAt(stage, before));
+    }
     if ((task.kind == TaskKind::Backward || task.kind == TaskKind::BackwardInput) &&
-        leavesRank(stage, stage - 1) && microbatch >= rings[stage].inputGradient)
-      return after(gradientSentAt(stage, microbatch - rings[stage].inputGradient));
+        leavesRank(stage, stage - 1)) {
+      const int before = slotsBefore(microbatch, rings[stage].inputGradient);
+      return before < 0 || after(gradientSentAt(stage, before));
+    }
     return true;
   }
 
@@ -228,7 +238,7 @@ private:
 
   const Schedule &order;
   const int microbatches;
-  const int stages;
+  const int stages, depth; // depth: of one copy
   std::vector<Rings> rings;
   std::vector<int> forwardEnd, gradientEnd, releaseEnd, forwardSent, gradientSent; // by cell
   int makespan = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <span>
 
 #include "compiler/Lowering/DeriveWaits.h"
@@ -29,6 +30,22 @@ std::vector<std::uint32_t> atMost(const Program &program, std::uint32_t most) {
   return trips;
 }
 
+// What a ring of microbatches is used by: most at once, and by how many microbatches one is from
+// the next. Of two copies of the model each runs every other one.
+struct RingUse {
+  std::uint32_t live = 1, stride = 1;
+  bool operator==(const RingUse &) const = default;
+
+  // Microbatch b takes slot b modulo their number: as many microbatches in a row as there are slots
+  // take different ones if stride and number have no divisor in common.
+  std::uint32_t slots(std::uint32_t least) const {
+    std::uint32_t count = std::max(live, least);
+    while (std::gcd(count, stride) != 1)
+      ++count;
+    return count;
+  }
+};
+
 // Sizes the rings of one rank and places its buffers.
 class RankLayout {
 public:
@@ -52,49 +69,48 @@ private:
         ringOf[buffer] = static_cast<std::uint32_t>(rings.size());
         rings.push_back(buffer);
       }
-    const auto slots = settledSlots(ringOf, rings.size());
+    const auto uses = settledUses(ringOf, rings.size());
     for (std::size_t ring = 0; ring < rings.size(); ++ring) {
       Buffer &buffer = layout.buffers[rings[ring]];
       const bool travels =
           buffer.kind != BufferKind::Stash && buffer.kind != BufferKind::WeightStash;
-      buffer.count = std::min(microbatches, travels ? std::max(slots[ring], 2u) : slots[ring]);
+      buffer.count = std::min(microbatches, uses[ring].slots(travels ? 2 : 1));
     }
   }
 
-  // Slots that are as many after twice the trips are as many after all of them.
-  std::vector<std::uint32_t> settledSlots(const std::vector<std::uint32_t> &ringOf,
-                                          std::size_t rings) const {
+  // Uses that are the same after twice the trips are the same after all of them.
+  std::vector<RingUse> settledUses(const std::vector<std::uint32_t> &ringOf,
+                                   std::size_t rings) const {
     const std::vector<Stretch> stretches = stretchesOf(program);
     const bool isShort =
         std::all_of(stretches.begin(), stretches.end(),
                     [](const Stretch &stretch) { return stretch.trips <= kShownTrips; });
-    const auto few = slotsAfter(kShownTrips, ringOf, rings);
+    const auto few = usesAfter(kShownTrips, ringOf, rings);
     if (isShort)
       return few;
-    const auto more = slotsAfter(2 * kShownTrips, ringOf, rings);
-    return few == more ? few : slotsAfter(microbatches, ringOf, rings);
+    const auto more = usesAfter(2 * kShownTrips, ringOf, rings);
+    return few == more ? few : usesAfter(microbatches, ringOf, rings);
   }
 
-  std::vector<std::uint32_t> slotsAfter(std::uint32_t trips,
-                                        const std::vector<std::uint32_t> &ringOf,
-                                        std::size_t rings) const {
-    std::vector<std::uint32_t> slots(rings, 1);
+  std::vector<RingUse> usesAfter(std::uint32_t trips, const std::vector<std::uint32_t> &ringOf,
+                                 std::size_t rings) const {
+    std::vector<RingUse> uses(rings);
     const std::vector<Stretch> stretches = stretchesOf(program, atMost(program, trips));
     // All lanes are drained at the edges of cases, and microbatches count from 0 again behind them.
     for (auto begin = stretches.begin(); begin != stretches.end();) {
       const auto end = std::find_if(begin, stretches.end(), [&](const Stretch &stretch) {
         return stretch.within != begin->within;
       });
-      countSlots({begin, end}, ringOf, slots);
+      addUses({begin, end}, ringOf, uses);
       begin = end;
     }
-    return slots;
+    return uses;
   }
 
-  // Raises the slots of each ring to what the actions of the stretches need.
-  void countSlots(std::span<const Stretch> stretches, const std::vector<std::uint32_t> &ringOf,
-                  std::vector<std::uint32_t> &slots) const {
-    std::vector<std::uint32_t> lastUse(slots.size() * microbatches, 0);
+  // Raises the use of each ring to what the actions of the stretches need.
+  void addUses(std::span<const Stretch> stretches, const std::vector<std::uint32_t> &ringOf,
+               std::vector<RingUse> &uses) const {
+    std::vector<std::uint32_t> lastUse(uses.size() * microbatches, 0);
     auto forEachUse = [&](auto &&visit) {
       std::uint32_t moment = 0;
       for (const Stretch &stretch : stretches)
@@ -108,17 +124,25 @@ private:
             }
           }
     };
+    constexpr std::uint32_t kUnused = ~0u;
+    std::vector<std::uint32_t> any(uses.size(), kUnused), stride(uses.size(), 0);
     forEachUse([&](std::uint32_t ring, std::uint32_t microbatch, std::uint32_t moment) {
       lastUse[ring * microbatches + microbatch] = moment;
+      any[ring] = any[ring] == kUnused ? microbatch : any[ring];
+      stride[ring] = std::gcd(stride[ring], microbatch > any[ring] ? microbatch - any[ring]
+                                                                   : any[ring] - microbatch);
     });
-    std::vector<std::uint32_t> released(slots.size(), 0);
+    std::vector<std::uint32_t> released(uses.size(), 0);
     forEachUse([&](std::uint32_t ring, std::uint32_t microbatch, std::uint32_t moment) {
       std::uint32_t &first = released[ring];
       while (first < microbatch && lastUse[ring * microbatches + first] < moment)
         ++first;
       if (microbatch >= first)
-        slots[ring] = std::max(slots[ring], microbatch - first + 1);
+        uses[ring].live =
+            std::max(uses[ring].live, (microbatch - first) / std::max(stride[ring], 1u) + 1);
     });
+    for (std::size_t ring = 0; ring < uses.size(); ++ring)
+      uses[ring].stride = std::lcm(uses[ring].stride, std::max(stride[ring], 1u));
   }
 
   // A channel can have as many messages under way as the rings behind its receives have slots.

@@ -48,6 +48,9 @@ public:
   /// The group's operation on `member` and all who are in the group with it.
   void collective(plan::Opcode opcode, std::uint32_t group, std::uint32_t member,
                   Waiting waiting = Waiting::Nobody, std::uint32_t stage = 0);
+  /// The same on all members, in ascending order, each for a stage of its own.
+  void collective(plan::Opcode opcode, std::uint32_t group, const std::vector<End> &members,
+                  Waiting waiting);
   /// An action on the rank's lane of the kind that the opcode asks for.
   void local(std::uint32_t rank, plan::Opcode opcode, std::uint32_t stage = 0,
              MovingMicrobatch microbatch = {}, std::uint16_t immediate = 0, std::uint8_t flags = 0);

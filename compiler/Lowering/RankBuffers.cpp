@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Snapshot.h"
 #include "runtime/Plan/StepHeader.h"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::uint16_t kWholeRank = kNoStage;
 
-// What comes from another replica lies here while it is added, half by half.
+// What comes from another replica or copy of the model lies here while it is added, half by half.
 constexpr std::uint64_t kMostStaging = 1 << 20;
 
 // The buffers of an action in the order of its signature (runtime/Plan/Opcode.cpp); transfers,
@@ -85,7 +86,7 @@ public:
   RankBuffers(const Plan &plan, std::uint32_t rank, Program &program, Layout &layout,
               const MicrobatchCaps &caps, std::uint32_t microbatches)
       : plan(plan), rank(rank), program(program), layout(layout), model(plan.models[0]), caps(caps),
-        microbatches(microbatches), lastStage(static_cast<std::uint32_t>(model.stages.size()) - 1),
+        microbatches(microbatches), copies(copiesOf(model.stages)),
         splits(program.stages.size(), false), combines(program.stages.size(), false),
         saves(program.stages.size(), false) {
     for (const LocalStage &local : program.stages)
@@ -121,24 +122,47 @@ private:
                               .stride = aligned(bytes)});
   }
 
-  bool holds(std::uint32_t stage) const { return chunkOf(stage) != kWholeRank; }
   std::uint16_t chunkOf(std::uint32_t stage) const {
     for (std::uint16_t chunk = 0; chunk < program.stages.size(); ++chunk)
       if (program.stages[chunk].stage == stage)
         return chunk;
     return kWholeRank;
   }
+  const StageRange &rangeOf(std::uint16_t chunk) const {
+    return model.stages[program.stages[chunk].stage];
+  }
+
+  // The chunk on the same rank that the next stage, or the one before, is; a copy of the model ends
+  // at its head.
+  std::uint16_t nextOf(std::uint16_t chunk) const {
+    return rangeOf(chunk).head ? kWholeRank : chunkOf(program.stages[chunk].stage + 1);
+  }
+  std::uint16_t previousOf(std::uint16_t chunk) const {
+    return rangeOf(chunk).embedding ? kWholeRank : chunkOf(program.stages[chunk].stage - 1);
+  }
+
+  // The chunk that has the embedding, or the head, of one of the copies of the model.
+  std::uint16_t embedding() const { return chunkWith(&StageRange::embedding); }
+  std::uint16_t head() const { return chunkWith(&StageRange::head); }
+  std::uint16_t chunkWith(bool StageRange::*end) const {
+    for (std::uint16_t chunk = 0; chunk < program.stages.size(); ++chunk)
+      if (rangeOf(chunk).*end)
+        return chunk;
+    return kWholeRank;
+  }
 
   // The first rank of a replica: reads its samples, gathers its counters.
   bool leadsReplica() const { return rank % plan.mesh.pipeline == 0; }
+  // Whether it adds up losses: those of all, or, where there are copies of the model, its own.
+  bool countsLosses() const { return copies > 1 ? head() != kWholeRank : leadsReplica(); }
 
   void makeRankBuffers() {
     const bool coordinates = leadsReplica();
     add(BufferKind::Header, kWholeRank, StepHeader::bytes(microbatches));
     add(BufferKind::Segments, kWholeRank, (caps.segments + 1) * 4ull, microbatches);
-    if (coordinates || holds(0))
+    if (coordinates || embedding() != kWholeRank)
       add(BufferKind::Tokens, kWholeRank, caps.tokens * 4ull, microbatches);
-    if (coordinates || holds(lastStage)) {
+    if (coordinates || head() != kWholeRank) {
       add(BufferKind::Labels, kWholeRank, caps.tokens * 4ull, microbatches);
       add(BufferKind::Losses, kWholeRank, sizeof(double), microbatches);
     }
@@ -151,7 +175,7 @@ private:
       add(replicaStats(plan.mesh), kWholeRank, sizeof(RankStats) * plan.mesh.pipeline);
     if (rank == 0 && plan.mesh.data > 1)
       add(BufferKind::AllStats, kWholeRank, sizeof(RankStats) * plan.mesh.ranks());
-    if (plan.mesh.data > 1)
+    if (plan.mesh.data > 1 || copies > 1)
       makeStaging();
   }
 
@@ -164,26 +188,26 @@ private:
 
   // Ring counts follow from the uses (sizeRings).
   void makeStageBuffers(std::uint16_t chunk) {
-    const std::uint32_t stage = program.stages[chunk].stage;
     const StageSpec &spec = specs[chunk];
+    const bool isFirst = spec.range.embedding, isLast = spec.range.head;
     const std::uint64_t boundary =
         static_cast<std::uint64_t>(spec.boundaryBytesPerToken) * caps.tokens;
     add(BufferKind::Weights, chunk, spec.weightBytes);
     add(BufferKind::Gradients, chunk, spec.gradientBytes);
     add(BufferKind::Moments, chunk, spec.momentBytes);
-    if (stage > 0) {
+    if (!isFirst) {
       add(BufferKind::Input, chunk, boundary);
-      if (!holds(stage - 1))
+      if (previousOf(chunk) == kWholeRank)
         add(BufferKind::InputGradient, chunk, boundary);
     }
-    if (stage < lastStage) {
+    if (!isLast) {
       add(BufferKind::OutputGradient, chunk, boundary);
-      if (!holds(stage + 1))
+      if (nextOf(chunk) == kWholeRank)
         add(BufferKind::Output, chunk, boundary);
     }
-    if (stage == lastStage && spec.tiedWeightBytes != 0 && !holds(0))
+    if (isLast && spec.tiedWeightBytes != 0 && embedding() == kWholeRank)
       add(BufferKind::TiedWeights, chunk, spec.tiedWeightBytes);
-    if (spec.tiedGradientBytes != 0 && (stage == lastStage || !holds(lastStage)))
+    if (spec.tiedGradientBytes != 0 && (isLast || head() == kWholeRank))
       add(BufferKind::TiedGradients, chunk, spec.tiedGradientBytes);
     add(BufferKind::Stash, chunk, spec.stashBytes);
     if (splits[chunk])
@@ -218,18 +242,16 @@ private:
   // What the stage's forward writes: its own send ring, or at once the input of a next stage on the
   // same rank.
   std::uint32_t outputOf(std::uint16_t chunk) const {
-    const std::uint16_t next = chunkOf(program.stages[chunk].stage + 1);
+    const std::uint16_t next = nextOf(chunk);
     return next == kWholeRank ? find(BufferKind::Output, chunk) : find(BufferKind::Input, next);
   }
   std::uint32_t inputGradientOf(std::uint16_t chunk) const {
-    const std::uint32_t stage = program.stages[chunk].stage;
-    const std::uint16_t previous = stage == 0 ? kWholeRank : chunkOf(stage - 1);
+    const std::uint16_t previous = previousOf(chunk);
     return previous == kWholeRank ? find(BufferKind::InputGradient, chunk)
                                   : find(BufferKind::OutputGradient, previous);
   }
   std::uint32_t inputOf(std::uint16_t chunk) const {
-    return program.stages[chunk].stage == 0 ? find(BufferKind::Tokens)
-                                            : find(BufferKind::Input, chunk);
+    return rangeOf(chunk).embedding ? find(BufferKind::Tokens) : find(BufferKind::Input, chunk);
   }
 
   // The buffer that a transfer's end on this rank reads or writes.
@@ -249,18 +271,17 @@ private:
 
   // What the head of a tied model computes with: the embedding on its own rank, else its copy.
   std::uint32_t tiedWeightsOf(std::uint16_t chunk) const {
-    if (program.stages[chunk].stage != lastStage || specs[chunk].tiedWeightBytes == 0)
+    if (!rangeOf(chunk).head || specs[chunk].tiedWeightBytes == 0)
       return kNoBuffer;
-    return holds(0) ? find(BufferKind::Weights, chunkOf(0)) : find(BufferKind::TiedWeights, chunk);
+    return embedding() != kWholeRank ? find(BufferKind::Weights, embedding())
+                                     : find(BufferKind::TiedWeights, chunk);
   }
   // The head's sum; the embedding's stage adds it where it lies, or where it arrives.
   std::uint32_t tiedGradientsOf(const Action &action) const {
     const bool adds = action.opcode == code(Opcode::AddTied);
-    if (specs[action.stage].tiedGradientBytes == 0 ||
-        (!adds && program.stages[action.stage].stage != lastStage))
+    if (specs[action.stage].tiedGradientBytes == 0 || (!adds && !rangeOf(action.stage).head))
       return kNoBuffer;
-    return find(BufferKind::TiedGradients,
-                adds && holds(lastStage) ? chunkOf(lastStage) : action.stage);
+    return find(BufferKind::TiedGradients, adds && head() != kWholeRank ? head() : action.stage);
   }
 
   // Stages name their own buffers; what the whole rank has one of needs no chunk.
@@ -296,7 +317,7 @@ private:
       operands.push_back(kind == BufferKind::TiedWeights     ? tiedWeightsOf(action.stage)
                          : kind == BufferKind::TiedGradients ? tiedGradientsOf(action)
                                                              : resolve(kind, action.stage));
-    if (opcode == Opcode::Measure && !leadsReplica())
+    if (opcode == Opcode::Measure && !countsLosses())
       operands[1] = kNoBuffer; // it has losses to send, not to count
     return operands;
   }
@@ -337,7 +358,7 @@ private:
   Layout &layout;
   const Model &model;
   const MicrobatchCaps caps;
-  const std::uint32_t microbatches, lastStage;
+  const std::uint32_t microbatches, copies; // copies: of the model
   // By chunk: runs input and weight gradients apart, or together; is saved.
   std::vector<bool> splits, combines, saves;
   std::vector<StageSpec> specs; // by chunk

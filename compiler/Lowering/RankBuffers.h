@@ -20,6 +20,11 @@ enum TrainingGroup : std::uint32_t {
   kAllStatsGroup
 };
 
+/// Where there are two copies of the model: the group that adds up their gradients, the last one.
+constexpr std::uint32_t copiesGroup(const plan::Mesh &mesh) {
+  return mesh.data > 1 ? kAllStatsGroup + 1 : kStatsGroup + 1;
+}
+
 /// Buffers and their slots start at multiples of the alignment.
 constexpr std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + plan::kBufferAlignment - 1) / plan::kBufferAlignment * plan::kBufferAlignment;

@@ -8,23 +8,25 @@ using plan::Opcode;
 
 namespace {
 
-template <typename Visit> void forEachStage(const StagesOfRanks &stages, Visit visit) {
+template <typename Visit>
+void forEachStage(const StagesOfRanks &stages, std::uint32_t depth, Visit visit) {
   for (std::uint32_t rank = 0; rank < stages.size(); ++rank)
     for (std::uint32_t chunk = 0; chunk < stages[rank].size(); ++chunk)
-      visit(rank, chunk);
+      if (stages[rank][chunk].stage < depth)
+        visit(rank, chunk);
 }
 
 } // namespace
 
-void saveBehindStep(ProgramWriter &programs, const StagesOfRanks &stages, std::uint32_t coordinator,
-                    std::uint8_t whenSaved) {
+void saveBehindStep(ProgramWriter &programs, const StagesOfRanks &stages, std::uint32_t depth,
+                    std::uint32_t coordinator, std::uint8_t whenSaved) {
   // Of the step before: ahead of this one's shards, which it must not wait for on its lane.
   programs.local(coordinator, Opcode::CheckpointCommit);
-  forEachStage(stages, [&](std::uint32_t rank, std::uint32_t chunk) {
+  forEachStage(stages, depth, [&](std::uint32_t rank, std::uint32_t chunk) {
     programs.local(rank, Opcode::Snapshot, chunk);
     programs.guard(rank, whenSaved);
   });
-  forEachStage(stages, [&](std::uint32_t rank, std::uint32_t chunk) {
+  forEachStage(stages, depth, [&](std::uint32_t rank, std::uint32_t chunk) {
     programs.local(rank, Opcode::CheckpointShard, chunk);
     programs.guard(rank, whenSaved);
   });

@@ -16,9 +16,10 @@ namespace vime {
 /// By rank of the leading replica: its stages.
 using StagesOfRanks = std::vector<std::vector<plan::LocalStage>>;
 
-/// At the end of a step, behind the gathering of the counters; where the condition holds.
-void saveBehindStep(ProgramWriter &programs, const StagesOfRanks &stages, std::uint32_t coordinator,
-                    std::uint8_t whenSaved);
+/// At the end of a step, behind the gathering of the counters; where the condition holds. Of
+/// several copies of the model the first one, of `depth` stages, is saved.
+void saveBehindStep(ProgramWriter &programs, const StagesOfRanks &stages, std::uint32_t depth,
+                    std::uint32_t coordinator, std::uint8_t whenSaved);
 
 /// Behind the last step: the last checkpoint has no next step that would name it.
 void nameLastCheckpoint(ProgramWriter &programs, const StagesOfRanks &stages,

@@ -72,7 +72,8 @@ int commonAdvance(std::vector<Run> &runs) {
   return 0;
 }
 
-/// Whether the rows run the same tasks for each of so many microbatches, and no others.
+/// Whether the rows run the same tasks for each of so many microbatches, and no others; of several
+/// copies of the model each has an equal part of them.
 bool areWhole(const Schedule &order, int microbatches) {
   constexpr std::size_t kKinds = 4;
   const std::size_t stages = order.placement.size();
@@ -87,7 +88,7 @@ bool areWhole(const Schedule &order, int microbatches) {
       ++counts[key];
     }
   return std::all_of(counts.begin(), counts.end(),
-                     [&](int count) { return count == 0 || count == microbatches; });
+                     [&](int count) { return count == 0 || count * order.copies == microbatches; });
 }
 
 } // namespace
@@ -110,7 +111,7 @@ std::optional<ShortRows> shortRows(const Schedule &order, int microbatches) {
   if (2 * kept > trips)
     return std::nullopt;
   const int left = advance * static_cast<int>(trips - kept);
-  ShortRows result{{order.placement, {}}, left};
+  ShortRows result{{order.placement, {}, order.copies, order.slices}, left};
   for (const Run &run : runs)
     result.order.rows.push_back(run.without(trips - kept, advance));
   if (!areWhole(result.order, microbatches - left))

@@ -2,7 +2,9 @@
 
 namespace vime {
 
-std::vector<StageRange> splitStages(const Job &job, std::uint32_t stages) {
+namespace {
+
+std::vector<StageRange> stagesOfCopy(const Job &job, std::uint32_t stages) {
   const std::vector<std::uint64_t> &layout = job.pipeline.layout.value;
   if (layout.empty())
     return splitLayers(job.model(job.actor.model.value)->config, stages);
@@ -14,6 +16,16 @@ std::vector<StageRange> splitStages(const Job &job, std::uint32_t stages) {
     first = end;
   }
   return ranges;
+}
+
+} // namespace
+
+std::vector<StageRange> splitStages(const Job &job, std::uint32_t stages, std::uint32_t copies) {
+  const std::vector<StageRange> ranges = stagesOfCopy(job, stages / copies);
+  std::vector<StageRange> all;
+  for (std::uint32_t copy = 0; copy < copies; ++copy)
+    all.insert(all.end(), ranges.begin(), ranges.end());
+  return all;
 }
 
 } // namespace vime

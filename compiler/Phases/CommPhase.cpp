@@ -4,6 +4,7 @@
 #include "compiler/Phases/Passes.h"
 #include "compiler/Phases/PhasePass.h"
 #include "dialects/Plan/BuildPlan.h"
+#include "schedules/Placement.h"
 
 namespace vime {
 namespace {
@@ -61,7 +62,7 @@ struct CommPhase : PhasePass<CommPhase> {
       return differs(" ranks", record.schedule.rows.size(), ranks);
     if (record.microbatches != microbatches)
       return differs(" microbatches", record.microbatches, microbatches);
-    if (record.schedule.placement.size() > layers)
+    if (static_cast<std::size_t>(depthOf(record.schedule)) > layers)
       return refuse(pipeline, "the schedule has more stages than the model has layers");
     return true;
   }

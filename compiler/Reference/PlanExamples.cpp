@@ -20,6 +20,7 @@ constexpr std::array kExamples = {
     PlanExample{Rule::S1, 9, "the plan exports shards, and no `export_commit` makes them visible"},
     PlanExample{Rule::S1, 10,
                 "`report_evaluation` stands between `measure_evaluation` and `gather`"},
+    PlanExample{Rule::S1, 11, "of two copies of the model the first runs microbatch 1"},
 
     PlanExample{Rule::S2, 1, "rank 1: forward 0 stands before the receive of its input"},
     PlanExample{Rule::S2, 2, "rank 1: backward 1 reads the stash of forward 0"},

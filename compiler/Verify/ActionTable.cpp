@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
@@ -137,10 +138,18 @@ ActionTable::ActionTable(const Plan &plan, const Choice &choice)
 
 void ActionTable::addStages() {
   for (std::uint32_t model = 0; model < source.models.size(); ++model) {
-    const std::size_t stages = source.models[model].stages.size();
-    firstStage.push_back(static_cast<std::uint32_t>(stageViews.size()));
-    for (std::uint32_t stage = 0; stage < stages; ++stage)
-      stageViews.push_back({model, stage, stage == 0, stage + 1 == stages});
+    const std::vector<StageRange> &stages = source.models[model].stages;
+    const std::uint32_t depth = std::max(depthOf(stages), 1u), copies = copiesOf(stages);
+    const auto first = static_cast<std::uint32_t>(stageViews.size());
+    firstStage.push_back(first);
+    for (std::uint32_t stage = 0; stage < stages.size(); ++stage)
+      stageViews.push_back({.model = model,
+                            .stage = stage,
+                            .isFirst = stage % depth == 0,
+                            .isLast = (stage + 1) % depth == 0,
+                            .copy = stage / depth,
+                            .copies = copies,
+                            .original = first + stage % depth});
   }
 }
 

@@ -101,8 +101,11 @@ struct GroupView {
 
 /// A stage of any of the plan's models.
 struct StageView {
-  std::uint32_t model = 0, stage = 0; // index in Plan::models and in its stages
-  bool isFirst = false, isLast = false;
+  std::uint32_t model = 0, stage = 0;   // index in Plan::models and in its stages
+  bool isFirst = false, isLast = false; // of its copy of the model
+  std::uint32_t copy = 0, copies = 1;   // of the model; a microbatch passes through one of them
+  std::uint32_t original = 0;           // its like in the first copy, in ActionTable::stages()
+  bool runs(std::uint32_t microbatch) const { return microbatch % copies == copy; }
 };
 
 class ActionTable {

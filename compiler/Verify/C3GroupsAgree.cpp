@@ -9,6 +9,7 @@
 
 #include "compiler/Verify/Accesses.h"
 #include "compiler/Verify/Rules.h"
+#include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
 
 namespace vime::verify {
@@ -108,7 +109,8 @@ private:
       if (action.opcode != opcodeOf(group.operation)) {
         fault(4, rank, entry,
               fmt::format("{} is called on group `{}`, which is for {}",
-                          signatureOf(action.opcode)->name, group.name, nameOf(group.operation)));
+                          signatureOf(action.opcode)->name, group.name,
+                          plan::nameOf(group.operation)));
         return;
       }
       if (group.operation == Collective::AllReduce ? !isAwaited(rank, entry, action)
@@ -142,10 +144,11 @@ private:
                    fmt::format("the root of group `{}` gathers into no buffer", group.name));
     const std::uint64_t bytes = fixedBytes(table, rank, action, operand),
                         room = rank.layout->buffers[buffer].extent();
-    return bytes <= room || fault(5, rank, entry,
-                                  fmt::format("group `{}` moves {} bytes {} `{}` of {} bytes",
-                                              group.name, bytes, accessOf(rank, operand),
-                                              nameOf(rank.layout->buffers[buffer].kind), room));
+    return bytes <= room ||
+           fault(5, rank, entry,
+                 fmt::format("group `{}` moves {} bytes {} `{}` of {} bytes", group.name, bytes,
+                             accessOf(rank, operand),
+                             plan::nameOf(rank.layout->buffers[buffer].kind), room));
   }
   std::string_view accessOf(const RankView &rank, std::uint8_t operand) const {
     return operand == 1 || (group.operation == Collective::Broadcast && rank.rank != root().rank)
@@ -176,8 +179,8 @@ private:
     if (sameKind && sameSkip && (!several || sameSlots))
       return true;
     const std::string what =
-        !sameKind ? fmt::format("`{}` on rank {} and `{}` on rank {}", nameOf(its.kind), root.rank,
-                                nameOf(own.kind), rank.rank)
+        !sameKind ? fmt::format("`{}` on rank {} and `{}` on rank {}", plan::nameOf(its.kind),
+                                root.rank, plan::nameOf(own.kind), rank.rank)
         : sameSkip
             ? fmt::format("slots {} bytes apart on rank {} and {} on rank {}", its.stride,
                           root.rank, own.stride, rank.rank)
@@ -191,13 +194,16 @@ private:
     return false;
   }
 
-  /// Gradients of one stage, as many bytes on every member.
+  /// Gradients of one stage, as many bytes on every member; over pairs of ranks those of its two
+  /// copies.
   bool addsAlike(std::size_t k, const RankView &root, std::uint32_t rootEntry, const RankView &rank,
                  std::uint32_t entry) {
     const std::uint32_t own = stageOf(rank, entry), its = stageOf(root, rootEntry);
     const std::uint64_t bytes = payload(rank, entry).bytes;
     const std::uint64_t rootBytes = payload(root, rootEntry).bytes;
-    if (own == its && bytes == rootBytes)
+    const bool isMirrored = group.axes == bitOf(Axis::Mirror);
+    const bool fits = isMirrored ? rank.rank == root.rank || areCopies(own, its) : own == its;
+    if (fits && bytes == rootBytes)
       return true;
     const ActionPlace place = placeOf(table, rank, entry);
     Finding &finding = verdict.error(
@@ -205,14 +211,19 @@ private:
         fmt::format(
             "call {} of group `{}` adds {} bytes of stage {} on rank {} and {} bytes of stage "
             "{} on rank {}",
-            k, group.name, rootBytes, its, root.rank, bytes, own, rank.rank));
+            k, group.name, rootBytes, nameOf(its), root.rank, bytes, nameOf(own), rank.rank));
     verdict.from(finding, placeOf(table, root, rootEntry));
     verdict.to(finding, place);
     return false;
   }
 
+  /// In the table.
   std::uint32_t stageOf(const RankView &rank, std::uint32_t entry) const {
-    return table.stages()[rank.stages[table.action(rank, entry).stage]].stage;
+    return rank.stages[table.action(rank, entry).stage];
+  }
+  std::uint32_t nameOf(std::uint32_t stage) const { return table.stages()[stage].stage; }
+  bool areCopies(std::uint32_t one, std::uint32_t other) const {
+    return one != other && table.stages()[one].original == table.stages()[other].original;
   }
 
   const Buffer &payload(const RankView &rank, std::uint32_t entry) const {

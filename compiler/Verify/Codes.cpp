@@ -26,6 +26,8 @@ constexpr std::array kCodes = {
                  "the export is not committed exactly once, or though nobody asks for it"},
     VerifierCode{Rule::S1, 10,
                  "what an evaluation has measured is not gathered before it is reported"},
+    VerifierCode{Rule::S1, 11,
+                 "a microbatch passes through another copy of the model than its own"},
 
     VerifierCode{Rule::S2, 1, "an action reads what nothing has written yet"},
     VerifierCode{Rule::S2, 2,

@@ -105,7 +105,7 @@ void verifyCheckpointAtBoundary(const ActionTable &table, Verdict &verdict) {
         Iteration(table, rank, taken, verdict).run(segment);
   for (std::size_t stage = 0; stage < taken.size(); ++stage)
     for (std::size_t part = 0; part < kParts; ++part)
-      if (!taken[stage][part])
+      if (!taken[table.stages()[stage].original][part])
         verdict.error(
             Rule::K1, 3,
             fmt::format("`save` may be decided, but no checkpoint takes the {} of stage {}",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/Verify/Accesses.h"
+#include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"
 
@@ -45,6 +46,8 @@ LoopedPart::LoopedPart(const Plan &plan, std::uint32_t rank, std::size_t caseInd
                        std::uint32_t microbatches)
     : plan(plan), rank(rank), program(*programOf(plan, rank)), layout(*layoutOf(plan, rank)),
       one(program.cases[caseIndex]), microbatches(microbatches) {
+  for (const Model &model : plan.models)
+    copies = std::max(copies, copiesOf(model.stages));
   for (const Loop &loop : program.loops)
     if (holds(one.begin, one.end, loop.begin, loop.end))
       found.push_back(&loop);
@@ -93,10 +96,25 @@ bool LoopedPart::findDoings() {
       if (doing.loop != loop || std::exchange(first, action.microbatch) != kNoMicrobatch)
         return false;
     }
-  return std::all_of(doings.begin(), doings.end(), [](const auto &entry) {
+  return std::all_of(doings.begin(), doings.end(), [&](const auto &entry) {
     const std::vector<std::uint32_t> &first = entry.second.first;
-    return std::find(first.begin(), first.end(), kNoMicrobatch) == first.end();
+    return isOfAll([&](std::size_t remainder) { return first[remainder] != kNoMicrobatch; });
   });
+}
+
+/// Whether a trip has all its microbatches, or, where there are several copies of the model, those
+/// of one.
+template <typename Has> bool LoopedPart::isOfAll(Has has) const {
+  const auto areThose = [&](std::uint32_t first, std::uint32_t every) {
+    for (std::uint32_t remainder = 0; remainder < step; ++remainder)
+      if (has(remainder) != (remainder % every == first))
+        return false;
+    return true;
+  };
+  bool found = areThose(0, 1);
+  for (std::uint32_t copy = 0; copy < copies && step % copies == 0; ++copy)
+    found = found || areThose(copy, copies);
+  return found;
 }
 
 /// In front of a loop stand smaller microbatches, whatever its trips; behind it larger ones, which
@@ -110,6 +128,8 @@ bool LoopedPart::areInOrder() {
       if (doing == doings.end())
         return false;
       const auto &[loop, first] = doing->second;
+      if (first[action.microbatch % step] == kNoMicrobatch)
+        return false;
       loopOf[&action - all().data()] = loop;
       const bool isSmaller = action.microbatch < first[action.microbatch % step];
       const bool isInFront = place == loop && action.step == 0 && isSmaller;
@@ -155,8 +175,9 @@ bool LoopedPart::ringsGoRound() const {
         if (rings[buffer].isUsed && writes)
           rings[buffer].written[action.microbatch % step] = 1;
       });
-  return !sharesBytes() && std::all_of(rings.begin(), rings.end(), [](const Ring &ring) {
-    return std::find(ring.written.begin(), ring.written.end(), 0) == ring.written.end();
+  return !sharesBytes() && std::all_of(rings.begin(), rings.end(), [&](const Ring &ring) {
+    return !ring.isUsed ||
+           isOfAll([&](std::size_t remainder) { return ring.written[remainder] != 0; });
   });
 }
 
@@ -209,13 +230,13 @@ std::uint64_t LoopedPart::spread() const {
   return tripsFor(most - std::min(most, least), step);
 }
 
-/// Until a slot comes round again.
+/// Until a slot comes round again, for microbatches of one copy of the model.
 std::uint64_t LoopedPart::rings() const {
   std::uint64_t most = 0;
   for (const Buffer &buffer : layout.buffers)
     if (wraps(buffer))
       most = std::max<std::uint64_t>(most, buffer.count);
-  return tripsFor(most, step);
+  return tripsFor(most * copies, step);
 }
 
 std::uint64_t LoopedPart::waits() const {

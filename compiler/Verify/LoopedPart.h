@@ -89,6 +89,7 @@ private:
   template <typename Visit> void forEachOperand(const plan::Action &action, Visit visit) const;
 
   bool areInSteps() const;
+  template <typename Has> bool isOfAll(Has has) const;
   bool findDoings();
   bool areInOrder();
   bool ringsGoRound() const;
@@ -106,6 +107,7 @@ private:
   const std::uint32_t microbatches;
   std::vector<const plan::Loop *> found;
   std::uint32_t step = 0;
+  std::uint32_t copies = 1; // of the model
   std::map<Key, Doing> doings;
   static constexpr std::size_t kNoLoop = ~std::size_t{0};
   std::vector<std::size_t> loopOf; // by action of the case; kNoLoop: of no microbatch

@@ -1,10 +1,11 @@
 // S1: in a step each (stage, microbatch) runs one forward and one backward, or one input and one
-// weight gradient in its place; the last stage one loss. That in each replica, which loads its
-// samples once a step. The coordinator decides and reports once a step. A step that is followed by
-// an evaluation runs one forward and, on the last stage, one loss of each of its microbatches too,
-// in each replica, which loads its samples and measures its losses once; these are gathered and
-// then reported once. Another step has none of it. There are as many steps as the job asks for,
-// and behind them the leading replica exports each stage once, if at all.
+// weight gradient in its place; the last stage one loss. Of several copies of the model microbatch
+// b passes through copy b modulo their number, of an evaluation through the first. That in each
+// replica, which loads its samples once a step. The coordinator decides and reports once a step. A
+// step that is followed by an evaluation runs one forward and, on the last stage, one loss of each
+// of its microbatches too, in each replica, which loads its samples and measures its losses once;
+// these are gathered and then reported once. Another step has none of it. There are as many steps
+// as the job asks for, and behind them the leading replica exports each stage once, if at all.
 //
 // A step is an iteration of a loop over steps, or all that stands outside of loops, if there are
 // tasks.
@@ -174,8 +175,11 @@ private:
   bool complete(std::uint32_t stage, std::uint32_t microbatch, const std::string &where) {
     if (microbatch >= microbatches)
       return true;
+    const StageView &view = table.stages()[stage];
     const unsigned known = ran(stage, microbatch) & ~kHeldOut;
-    const unsigned needed = 1u << kForward | (table.stages()[stage].isLast ? 1u << kLoss : 0u);
+    if (!view.runs(microbatch))
+      return known == 0 || inOtherCopy(view, microbatch, where);
+    const unsigned needed = 1u << kForward | (view.isLast ? 1u << kLoss : 0u);
     return known == (needed | kWhole) || known == (needed | kSplit) ||
            incomplete(stage, microbatch, known, where);
   }
@@ -185,6 +189,8 @@ private:
       return true;
     const StageView &view = table.stages()[stage];
     const unsigned known = ran(stage, microbatch) & kHeldOut;
+    if (view.copy != 0)
+      return known == 0 || inOtherCopy(view, microbatch, where);
     if (known == (view.isLast ? kHeldOut : 1u << kEvaluate))
       return true;
     const std::string subject = fmt::format("stage {}, microbatch {}", view.stage, microbatch);
@@ -213,6 +219,11 @@ private:
                                               subject, where));
   }
 
+  bool inOtherCopy(const StageView &view, std::uint32_t microbatch, const std::string &where) {
+    return fault(11, fmt::format("stage {}, microbatch {} runs {}, though the microbatch passes "
+                                 "through another copy of the model",
+                                 view.stage, microbatch, where));
+  }
   bool missing(std::string_view kind, const std::string &subject, const std::string &where) {
     return fault(1, fmt::format("no {} of {} runs {}", kind, subject, where));
   }
@@ -282,13 +293,16 @@ public:
       for (std::uint32_t entry = segment.first; entry < segment.end; ++entry)
         add(entry, !segment.isLoop() && &segment == &rank.segments.back());
     const bool leads = plan::replicaOf(table.plan().mesh, rank.rank) == 0;
-    const std::uint32_t wanted = !leads || table.plan().run.exportTo.empty() ? 0 : 1;
-    for (std::uint32_t stage = 0; stage < shards.size(); ++stage)
-      if (shards[stage] != wanted)
+    const bool exports = leads && !table.plan().run.exportTo.empty();
+    for (std::uint32_t stage = 0; stage < shards.size(); ++stage) {
+      const StageView &view = table.stages()[rank.stages[stage]];
+      if (const std::uint32_t wanted = exports && view.copy == 0 ? 1 : 0; shards[stage] != wanted)
         verdict.error(Rule::S1, 8,
-                      fmt::format("stage {} is exported {} behind the last step, {}",
-                                  table.stages()[rank.stages[stage]].stage, times(shards[stage]),
-                                  asked(wanted)));
+                      fmt::format("stage {} is exported {} behind the last step, {}", view.stage,
+                                  times(shards[stage]),
+                                  exports && wanted == 0 ? "though the first copy of the model is"
+                                                         : asked(wanted)));
+    }
     return commits;
   }
 

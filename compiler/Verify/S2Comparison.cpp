@@ -35,6 +35,8 @@ bool stepHolds(const RankView &rank, const Value &value, const Need &need, std::
 
 bool Comparison::holds(const Read &read, const Value &value, std::uint32_t instant) const {
   const Need &need = needs.needs[read.need];
+  if (need.microbatch == OfMicrobatch::Slot && isOfOtherCopy(read))
+    return true;
   if (!isLabel(value.product))
     return value.product == kUntold || (value.product == kNothing && need.step == OfStep::Sum);
   if (need.step == OfStep::Latest && isBehindSteps(rank, instant))
@@ -47,6 +49,17 @@ bool Comparison::holds(const Read &read, const Value &value, std::uint32_t insta
          (!writer.perMicrobatch || need.microbatch == OfMicrobatch::Any ||
           value.microbatch == wantedMicrobatch(need, read)) &&
          stepHolds(rank, value, need, instant);
+}
+
+/// Of several copies of the model each counts the losses of its own microbatches: those of the copy
+/// whose head is here.
+bool Comparison::isOfOtherCopy(const Read &read) const {
+  if (table.action(rank, read.entry).opcode != code(Opcode::Measure))
+    return false;
+  const auto head = std::find_if(rank.stages.begin(), rank.stages.end(),
+                                 [&](std::uint32_t stage) { return table.stages()[stage].isLast; });
+  return head != rank.stages.end() && table.stages()[*head].copies > 1 &&
+         !table.stages()[*head].runs(read.index);
 }
 
 void Comparison::report(const Read &read, const Value &value, std::uint32_t writer,

@@ -37,12 +37,13 @@ constexpr Writers kWeights{"initialize.weights", "optimize.weights"};
 constexpr Writers kMoments{"initialize.moments", "optimize.moments"};
 constexpr Writers kGradient{"backward.input_gradient", "backward_input.input_gradient"};
 constexpr Writers kSummands{"backward.gradients", "backward_weight.gradients"};
-// Whether replicas are there to be added up, and that they are, S4 judges.
+// Whether replicas and copies are there to be added up, and that they are, S4 judges.
 constexpr Writers kReduced{"backward.gradients", "backward_weight.gradients", "add_tied.gradients",
                            "all_reduce.gradients"};
 constexpr Writers kSum{"backward.gradients", "backward_weight.gradients",
                        "scale_gradients.gradients"};
-constexpr Writers kReady{"backward.gradients", "backward_weight.gradients", "add_tied.gradients"};
+constexpr Writers kReady{"backward.gradients", "backward_weight.gradients", "add_tied.gradients",
+                         "all_reduce.gradients"};
 constexpr Writers kTied{"backward.tied_gradients", "backward_weight.tied_gradients"};
 constexpr Writers kScaled{"scale_gradients.gradients"}, kForwardStash{"forward.stash"};
 constexpr Writers kStats{"measure.stats", "measure_evaluation.stats", "export_shard.stats",

@@ -8,6 +8,7 @@
 
 #include "compiler/Verify/Accesses.h"
 #include "compiler/Verify/Rules.h"
+#include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
@@ -92,6 +93,11 @@ private:
     std::size_t count = 0;
     for (const Model &model : plan.models)
       count += model.stages.size();
+    for (const Model &model : plan.models)
+      require(copiesOf(model.stages) <= 2 && copiesOf(model.stages) <= plan.data.microbatches, 4,
+              "the plan has {} copies of a model, for at most 2 and no more than the microbatches "
+              "of a step",
+              copiesOf(model.stages));
     return require(count >= 1 && count <= kMaxStages, 4, "the plan has {} stages, not 1 to {}",
                    count, kMaxStages) &&
            require(plan.data.microbatches >= 1 && plan.data.microbatches <= kMaxMicrobatches, 4,
@@ -105,16 +111,20 @@ private:
       require(group.message.perToken == 0 && isEnumerator(group.operation), 5,
               "group `{}` has no message of fixed size, or an unknown operation", group.name);
       const bool alongReplicas = group.axes == bitOf(Axis::Data);
-      if (!require(alongReplicas || group.axes == bitOf(Axis::Pipeline), 5,
-                   "group `{}` does not run along `pp` or `dp` alone", group.name))
+      const bool isMirrored = group.axes == bitOf(Axis::Mirror) && plan.mesh.pipeline % 2 == 0;
+      if (!require(alongReplicas || isMirrored || group.axes == bitOf(Axis::Pipeline), 5,
+                   "group `{}` does not run along `pp` or `dp` alone, or over pairs of ranks",
+                   group.name))
         continue;
       const std::uint32_t members = memberCount(plan.mesh, group.axes);
       // Replicas but the leading one are alike: none of them can be the one that differs.
       require(group.root < (alongReplicas ? 1 : members), 5,
               "group `{}` has root {} and {} members{}", group.name, group.root, members,
               alongReplicas ? "; along `dp` the leading replica is the root" : "");
-      require(alongReplicas || group.operation != Collective::AllReduce, 5,
+      require(alongReplicas || isMirrored || group.operation != Collective::AllReduce, 5,
               "group `{}` adds up over the stages of a pipeline", group.name);
+      require(!isMirrored || group.operation == Collective::AllReduce, 5,
+              "group `{}` runs over pairs of ranks, but adds nothing up", group.name);
     }
     return sound;
   }

@@ -1,25 +1,28 @@
 // S4: in a step, a stage's weight gradients add up in ascending microbatch (or, where the plan says
 // so, as its order has them), the first one overwriting what the last step left; where the head is
 // tied to the embedding, its sum is added to the embedding's once, when both are complete; where
-// there are replicas, gradients are then reduced once over all of them; then they are scaled once,
-// their squares taken, gathered with those of all stages, the factor for clipping computed, and the
-// optimizer runs once.
+// there are two copies of the model, gradients are then added up once over both, where there are
+// replicas, reduced once over all of them; then they are scaled once, their squares taken, gathered
+// with those of all stages, the factor for clipping computed, and the optimizer runs once.
 //
 // Ascending order is what makes sums bit-equal across orders (architecture.md, section 8); tables
 // and looped-bfs may have another one, which is as fixed but rounds differently. Dispatch order is
 // judged here; that lanes and ranks keep to it is for M3 and C2.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "compiler/Verify/Accesses.h"
 #include "compiler/Verify/Rules.h"
 #include "runtime/Plan/Decisions.h"
+#include "runtime/Plan/Mesh.h"
 
 namespace vime::verify {
 namespace {
 
 using namespace plan;
 
-enum class Phase : std::uint8_t { Gradients, Reduced, Scaled, Squared, Updated };
+enum class Phase : std::uint8_t { Gradients, Joined, Reduced, Scaled, Squared, Updated };
 
 struct StageState {
   Phase phase = Phase::Gradients;
@@ -42,7 +45,11 @@ class Chain {
 public:
   Chain(const ActionTable &table, const RankView &rank, Verdict &verdict)
       : table(table), rank(rank), verdict(verdict), stages(rank.stages.size()),
-        summed(table.plan().mesh.data > 1 ? Phase::Reduced : Phase::Gradients) {}
+        joins(std::any_of(table.stages().begin(), table.stages().end(),
+                          [](const StageView &stage) { return stage.copies > 1; })),
+        reduces(table.plan().mesh.data > 1), summed(reduces ? Phase::Reduced
+                                                    : joins ? Phase::Joined
+                                                            : Phase::Gradients) {}
 
   void run(const Segment &segment) {
     for (std::uint32_t entry = segment.first; entry < segment.end; ++entry)
@@ -128,7 +135,7 @@ private:
     const bool overwrites = (action.immediate & kOverwriteGradients) != 0,
                first = stage.gradients == 0;
     const std::uint32_t microbatch = table.microbatch(rank, entry);
-    if (stage.phase == Phase::Reduced)
+    if (stage.phase == Phase::Joined || stage.phase == Phase::Reduced)
       fault(15, entry, stage.last, "adds a weight gradient after the gradients were reduced");
     else if (stage.phase != Phase::Gradients)
       fault(5, entry, stage.last, "adds a weight gradient after the gradients were scaled");
@@ -175,7 +182,13 @@ private:
       fault(12, entry, stage.last, "reduces the gradients before those of the tied head are added");
     if (stage.gradients != 0 && stage.sum != rank.program->operands[action.operands])
       fault(14, entry, stage.last, "reduces another buffer than its weight gradients add up in");
-    advance(entry, action, Phase::Gradients, Phase::Reduced, 14, "reduces the gradients");
+    const Group &group = table.plan().groups[rank.program->lanes[action.lane].group];
+    if (group.axes == bitOf(Axis::Mirror))
+      advance(entry, action, Phase::Gradients, Phase::Joined, 14,
+              "adds up the gradients of both copies");
+    else
+      advance(entry, action, joins ? Phase::Joined : Phase::Gradients, Phase::Reduced, 14,
+              "reduces the gradients");
   }
 
   std::uint32_t tiedSumOf(const Action &action) const {
@@ -228,7 +241,7 @@ private:
       fault(number, entry, stage.last, fmt::format("{} too late", what));
     else if (stage.phase < before)
       fault(number, entry, stage.last,
-            fmt::format("{} before {}", what, nextOf(std::max(stage.phase, least()))));
+            fmt::format("{} before {}", what, nextOf(reached(stage.phase))));
     else if (stage.gradients == 0)
       fault(number, entry, stage.last, fmt::format("{} before there are any", what));
     stage.phase = std::max(stage.phase, after);
@@ -249,12 +262,17 @@ private:
     return condition.decision == Decision::Bad && !holds(condition, 1) && holds(condition, 0);
   }
 
-  /// Where nothing is to be reduced, gradients are as if they were.
-  Phase least() const { return summed == Phase::Gradients ? Phase::Reduced : Phase::Gradients; }
+  /// Where nothing is to be added up over copies or replicas, gradients are as if they were.
+  Phase reached(Phase phase) const {
+    if (phase == Phase::Gradients && !joins)
+      phase = Phase::Joined;
+    return phase == Phase::Joined && !reduces ? Phase::Reduced : phase;
+  }
 
   static std::string_view nextOf(Phase phase) {
-    constexpr std::string_view kNext[] = {"they are reduced", "they are scaled",
-                                          "their squares are taken", "the optimizer ran", ""};
+    constexpr std::string_view kNext[] = {
+        "those of both copies are added up", "they are reduced",  "they are scaled",
+        "their squares are taken",           "the optimizer ran", ""};
     return kNext[static_cast<std::size_t>(phase)];
   }
 
@@ -283,10 +301,11 @@ private:
   }
 
   void unfinished(std::uint32_t stage) {
-    constexpr std::string_view kMissing[] = {"reduced over the replicas", "scaled", "squared",
+    constexpr std::string_view kMissing[] = {"added up over both copies of the model",
+                                             "reduced over the replicas", "scaled", "squared",
                                              "applied by the optimizer"};
-    constexpr int kNumbers[] = {14, 4, 6, 9};
-    const auto phase = static_cast<std::size_t>(std::max(stages[stage].phase, least()));
+    constexpr int kNumbers[] = {14, 14, 4, 6, 9};
+    const auto phase = static_cast<std::size_t>(reached(stages[stage].phase));
     std::string message = fmt::format("the gradients of stage {} are never {} in a step",
                                       stageName(stage), kMissing[phase]);
     if (stages[stage].last == kNone) {
@@ -314,7 +333,8 @@ private:
   const RankView &rank;
   Verdict &verdict;
   std::vector<StageState> stages;
-  const Phase summed; // before which nothing may be scaled
+  const bool joins, reduces; // over copies of the model, over replicas
+  const Phase summed;        // before which nothing may be scaled
   std::uint32_t gathered = kNone, clipped = kNone;
   std::uint32_t optimized = kNone; // entry of the latest `optimize`
   bool guarded = false;            // that one

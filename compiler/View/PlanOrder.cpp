@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
@@ -57,8 +58,10 @@ std::vector<Task> rowOf(const Plan &plan, const Program &program) {
 Schedule orderOf(const Plan &plan) {
   Schedule order;
   std::size_t stages = 0;
-  for (const Model &model : plan.models)
+  for (const Model &model : plan.models) {
     stages = std::max(stages, model.stages.size());
+    order.copies = std::max(order.copies, static_cast<int>(copiesOf(model.stages)));
+  }
   order.placement.resize(stages);
   for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
     const Program &program = *programOf(plan, rank);

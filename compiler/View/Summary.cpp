@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "compiler/View/Quote.h"
+#include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
@@ -48,7 +49,9 @@ std::string modelLine(const Model &model) {
     line += fmt::format(" of width {}, {}", c.hidden, nameOf(c.type));
   if (c.kernels != KernelLibrary::Native)
     line += fmt::format(", kernels of {}", nameOf(c.kernels));
-  line += fmt::format(", in {}", amount(model.stages.size(), "stage"));
+  line += fmt::format(", in {}", amount(depthOf(model.stages), "stage"));
+  if (const std::uint32_t copies = copiesOf(model.stages); copies > 1)
+    line += fmt::format(" and {} copies", copies);
   if (!model.moduleFile.empty())
     line += ", from " + model.moduleFile;
   return model.checkpoint.empty() ? line : line + ", from " + model.checkpoint;

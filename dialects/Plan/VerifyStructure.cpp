@@ -4,6 +4,7 @@
 #include <set>
 
 #include "dialects/Plan/PlanDialect.h"
+#include "runtime/Plan/Names.h"
 
 namespace vime::ir {
 
@@ -15,8 +16,7 @@ mlir::LogicalResult MeshOp::verify() {
 }
 
 mlir::LogicalResult GroupOp::verify() {
-  constexpr unsigned kAxes = 4;
-  if (record().axes == 0 || record().axes >= 1u << kAxes)
+  if (record().axes == 0 || record().axes >= 1u << plan::namesOf<plan::Axis>().size())
     return emitOpError("runs along no known axis: `axes` is ") << unsigned{record().axes};
   if (record().message.perToken != 0)
     return emitOpError("has a message that depends on tokens; groups carry fixed bytes");

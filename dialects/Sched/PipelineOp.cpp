@@ -53,6 +53,10 @@ mlir::LogicalResult PipelineOp::verify() {
   const int microbatches = static_cast<int>(record().microbatches);
   if (placement.empty())
     return emitOpError("places no stage");
+  const int copies = record().schedule.copies, slices = record().schedule.slices;
+  if (copies < 1 || stages % copies != 0 || slices < 1 || microbatches % slices != 0)
+    return emitOpError("has ") << stages << " stages in " << copies << " copies and "
+                               << microbatches << " microbatches in slices of " << slices;
   for (int stage = 0; stage < stages; ++stage)
     if (placement[stage] < 0 || placement[stage] >= ranks)
       return emitOpError("places stage ")

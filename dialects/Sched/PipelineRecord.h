@@ -10,7 +10,8 @@
 namespace vime {
 
 inline bool operator==(const Schedule &a, const Schedule &b) {
-  return a.placement == b.placement && a.rows == b.rows;
+  return a.placement == b.placement && a.rows == b.rows && a.copies == b.copies &&
+         a.slices == b.slices;
 }
 
 } // namespace vime
@@ -33,6 +34,8 @@ bool parseRow(std::string_view text, std::vector<Task> &row, std::size_t &where)
 template <typename Fields> void visitFields(Fields &fields, PipelineRecord &pipeline) {
   fields.leading("name", pipeline.name);
   fields.named("microbatches", pipeline.microbatches);
+  fields.optional("copies", pipeline.schedule.copies, 1);
+  fields.optional("slices", pipeline.schedule.slices, 1);
   fields.list("placement", pipeline.schedule.placement);
 }
 

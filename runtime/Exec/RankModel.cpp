@@ -8,6 +8,7 @@
 #include "kernels/Native.h"
 #include "runtime/Base/FileHash.h"
 #include "runtime/Model/LibTorchPlugin.h"
+#include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Describe.h"
 
@@ -118,7 +119,9 @@ StatusOr<RankModel> makeRankModel(const plan::Plan &plan, std::uint32_t rank,
                              square});
     square += static_cast<std::uint32_t>(result.stages.back().spec.tensors.size());
   }
-  for (const StageSquares &stage : squaresOfStages(plan))
+  std::vector<StageSquares> squares = squaresOfStages(plan);
+  squares.resize(depthOf(model.stages)); // both copies of a stage have the same gradients
+  for (const StageSquares &stage : squares)
     for (std::uint32_t tensor = 0; tensor < stage.tensors; ++tensor)
       result.normOrder.push_back(stage.place + tensor);
   result.checkpoint = pathFrom(base, model.checkpoint);

@@ -29,8 +29,8 @@ struct RankStage {
 struct RankModel {
   const Kernels *kernels = nullptr;
   std::vector<RankStage> stages; // by entry of the stage table
-  /// Places in `all_squares` in the model's tensor order: stages ascending, tensors as in
-  /// StageSpec. The order in which the global norm is added, whatever the ranks are.
+  /// Places in `all_squares` in the model's tensor order: stages of one copy ascending, tensors as
+  /// in StageSpec. The order in which the global norm is added, whatever the ranks are.
   std::vector<std::uint32_t> normOrder;
   std::string checkpoint;           // directory to start from; empty: initialise
   std::optional<Checkpoint> resume; // what the run goes on from instead

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "kernels/SumType.h"
+#include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
@@ -46,8 +47,11 @@ Status checkGroup(const Plan &plan, std::size_t index) {
       !isEnumerator(group.message.type))
     return unacceptable(
         fmt::format("flow, operation or type of group `{}` is unknown", group.name));
-  if (group.axes != bitOf(Axis::Pipeline) && group.axes != bitOf(Axis::Data))
+  const bool isMirrored = group.axes == bitOf(Axis::Mirror);
+  if (!isMirrored && group.axes != bitOf(Axis::Pipeline) && group.axes != bitOf(Axis::Data))
     return unacceptable(fmt::format("group `{}` goes along neither `pp` nor `dp`", group.name));
+  if (isMirrored && (plan.mesh.pipeline % 2 != 0 || group.operation != Collective::AllReduce))
+    return unacceptable(fmt::format("group `{}` has no pairs of ranks that add up", group.name));
   const std::uint32_t members = memberCount(plan.mesh, group.axes);
   if (group.root >= members)
     return unacceptable(
@@ -94,18 +98,15 @@ Status checkModel(const Plan &plan, std::size_t index) {
     return unacceptable(fmt::format("the checkpoint of model {} has no legible name", index));
   if (!isCleanText(moduleFile) || moduleFile.empty() != (config.family != ModelFamily::TorchScript))
     return unacceptable(fmt::format("the module of model {} has no legible name", index));
-  std::uint32_t layer = 0;
-  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-    const auto &[first, end, embedding, head] = stages[stage];
-    if (first != layer || end <= first || end > config.layers || embedding != (stage == 0) ||
-        head != (stage + 1 == stages.size()))
-      return unacceptable(
-          fmt::format("stage {} of model {} does not continue the one before it", stage, index));
-    layer = end;
-  }
-  if (layer != config.layers)
-    return unacceptable(fmt::format("the stages of model {} have {} of its {} layers", index, layer,
-                                    config.layers));
+  if (const auto stage = findMisplaced(stages))
+    return unacceptable(
+        fmt::format("stage {} of model {} does not continue the one before it", *stage, index));
+  if (const std::uint32_t layers = stages.empty() ? 0 : stages.back().end; layers != config.layers)
+    return unacceptable(fmt::format("the stages of model {} have {} of its {} layers", index,
+                                    layers, config.layers));
+  if (copiesOf(stages) > 2)
+    return unacceptable(fmt::format("the plan has {} copies of model {}, this program knows two",
+                                    copiesOf(stages), index));
   return Status();
 }
 

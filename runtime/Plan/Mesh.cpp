@@ -21,6 +21,13 @@ std::array<Digit, 4> digitsOf(const Mesh &mesh) {
 
 bool has(std::uint8_t axes, Axis axis) { return (axes & bitOf(axis)) != 0; }
 
+bool areMirrored(std::uint8_t axes) { return axes == bitOf(Axis::Mirror); }
+
+std::uint32_t mirrored(const Mesh &mesh, std::uint32_t rank) {
+  const std::uint32_t coordinate = rank % mesh.pipeline;
+  return rank - coordinate + mesh.pipeline - 1 - coordinate;
+}
+
 } // namespace
 
 std::uint32_t representatives(const Mesh &mesh) { return mesh.pipeline * std::min(mesh.data, 2u); }
@@ -35,6 +42,8 @@ std::uint32_t replicaOf(const Mesh &mesh, std::uint32_t rank) {
 }
 
 std::uint32_t memberCount(const Mesh &mesh, std::uint8_t axes) {
+  if (areMirrored(axes))
+    return 2;
   std::uint32_t count = 1;
   for (const Digit &digit : digitsOf(mesh))
     count *= has(axes, digit.axis) ? digit.size : 1;
@@ -42,6 +51,8 @@ std::uint32_t memberCount(const Mesh &mesh, std::uint8_t axes) {
 }
 
 std::uint32_t memberIndex(const Mesh &mesh, std::uint32_t rank, std::uint8_t axes) {
+  if (areMirrored(axes))
+    return rank < mirrored(mesh, rank) ? 0 : 1;
   std::uint32_t index = 0, weight = 1;
   for (const Digit &digit : digitsOf(mesh)) {
     if (has(axes, digit.axis)) {
@@ -55,6 +66,8 @@ std::uint32_t memberIndex(const Mesh &mesh, std::uint32_t rank, std::uint8_t axe
 
 std::uint32_t memberRank(const Mesh &mesh, std::uint32_t rank, std::uint8_t axes,
                          std::uint32_t index) {
+  if (areMirrored(axes))
+    return memberIndex(mesh, rank, axes) == index ? rank : mirrored(mesh, rank);
   std::uint32_t member = 0, weight = 1;
   for (const Digit &digit : digitsOf(mesh)) {
     const bool varies = has(axes, digit.axis);

@@ -28,7 +28,8 @@ constexpr std::uint8_t bitOf(Axis axis) {
   return static_cast<std::uint8_t>(1u << static_cast<unsigned>(axis));
 }
 
-/// Ranks that differ from one another only along `axes` (a bit per Axis), in ascending order.
+/// Ranks that differ from one another only along `axes` (a bit per Axis), in ascending order. Along
+/// `Mirror`, which stands alone and takes an even number of ranks in a replica, they are two.
 std::uint32_t memberCount(const Mesh &mesh, std::uint8_t axes);
 std::uint32_t memberIndex(const Mesh &mesh, std::uint32_t rank, std::uint8_t axes);
 std::uint32_t memberRank(const Mesh &mesh, std::uint32_t rank, std::uint8_t axes,

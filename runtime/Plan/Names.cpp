@@ -5,7 +5,7 @@ namespace {
 
 using Names = std::span<const std::string_view>;
 
-constexpr std::string_view kAxes[] = {"pp", "dp", "cp", "tp"};
+constexpr std::string_view kAxes[] = {"pp", "dp", "cp", "tp", "mirror"};
 constexpr std::string_view kFlows[] = {"forward", "backward", "data",
                                        "weights", "metrics",  "control"};
 constexpr std::string_view kCollectives[] = {"broadcast", "gather", "all_gather", "all_reduce"};
@@ -34,6 +34,7 @@ constexpr std::string_view kFlags[] = {"signalled",     "group_begin",   "group_
                                        "host_blocking", "skip_if_empty", "last_use"};
 
 static_assert(1u << (std::size(kFlags) - 1) == kLastUse);
+static_assert(std::size(kAxes) == static_cast<std::size_t>(Axis::Mirror) + 1);
 static_assert(std::size(kBuffers) == static_cast<std::size_t>(BufferKind::Staging) + 1);
 static_assert(std::size(kCollectives) == static_cast<std::size_t>(Collective::AllReduce) + 1);
 static_assert(std::size(kFlows) == static_cast<std::size_t>(Flow::Control) + 1);

@@ -18,7 +18,7 @@ namespace vime::plan {
 /// All names of the type, in the order of its enumerators, which count from 0.
 template <typename Enum> std::span<const std::string_view> namesOf();
 
-template <> std::span<const std::string_view> namesOf<Axis>();       // pp dp cp tp
+template <> std::span<const std::string_view> namesOf<Axis>();       // pp dp cp tp mirror
 template <> std::span<const std::string_view> namesOf<Flow>();       // forward backward data …
 template <> std::span<const std::string_view> namesOf<Collective>(); // broadcast gather all_gather
 template <> std::span<const std::string_view> namesOf<LaneKind>();   // compute copy.in …

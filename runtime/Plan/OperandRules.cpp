@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
@@ -111,8 +112,7 @@ OperandRule OperandRules::stageRule(const Signature &signature, const OperandSig
     rule.presence = OperandRule::Presence::Absent;
     return rule;
   }
-  // The first rank of a replica counts its losses, and nobody else.
-  if (operand.optional && operand.name == "losses" && rank % plan.mesh.pipeline != 0) {
+  if (operand.optional && operand.name == "losses" && !countsLosses()) {
     rule.presence = OperandRule::Presence::Absent;
     return rule;
   }
@@ -193,6 +193,15 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, const StageS
     return kBufferAlignment;
   }
   return 0;
+}
+
+/// The first rank of a replica counts its losses, and nobody else; of several copies of the model
+/// each has its own counted where they are.
+bool OperandRules::countsLosses() const {
+  if (copiesOf(plan.models.front().stages) == 1)
+    return rank % plan.mesh.pipeline == 0;
+  return std::any_of(specs.begin(), specs.end(),
+                     [](const StageSpec &spec) { return spec.range.head; });
 }
 
 OperandRuleList OperandRules::laneRules(const Lane &lane) const {

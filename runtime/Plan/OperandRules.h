@@ -49,6 +49,7 @@ public:
 
 private:
   OperandRuleList stageRules(const Signature &signature, std::uint32_t stage) const;
+  bool countsLosses() const;
   OperandRule stageRule(const Signature &signature, const OperandSignature &operand,
                         std::uint32_t stage) const;
   OperandRuleList laneRules(const Lane &lane) const;

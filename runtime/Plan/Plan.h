@@ -20,7 +20,9 @@ namespace vime::plan {
 
 // ---- who: the mesh ------------------------------------------------------------------------------
 
-enum class Axis : std::uint8_t { Pipeline, Data, Context, Tensor };
+/// `Mirror` is no axis of the mesh: along it are two ranks of a replica, one as far from the start
+/// of the pipeline as the other from its end, where two copies of the model go opposite ways.
+enum class Axis : std::uint8_t { Pipeline, Data, Context, Tensor, Mirror };
 
 /// Sizes of the axes; their product is the number of ranks. For now only `pipeline` and `data` may
 /// exceed 1. The ranks with one coordinate along `data` are a replica; that of coordinate 0 leads.

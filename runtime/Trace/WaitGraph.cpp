@@ -1,6 +1,7 @@
 #include "runtime/Trace/WaitGraph.h"
 
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Mesh.h"
 
 namespace vime::flight {
 namespace {
@@ -11,18 +12,8 @@ using plan::LaneKind;
 /// Whether both belong to one group of `group`: they differ only along its axes.
 bool areMembers(const plan::Plan &plan, const plan::Group &group, std::uint32_t one,
                 std::uint32_t other) {
-  const plan::Mesh &mesh = plan.mesh;
-  const std::uint32_t sizes[] = {mesh.pipeline, mesh.tensor, mesh.context, mesh.data};
-  constexpr plan::Axis kAxes[] = {plan::Axis::Pipeline, plan::Axis::Tensor, plan::Axis::Context,
-                                  plan::Axis::Data};
-  for (std::size_t digit = 0; digit < 4; ++digit) { // fastest first
-    const bool along = group.axes >> static_cast<unsigned>(kAxes[digit]) & 1;
-    if (!along && one % sizes[digit] != other % sizes[digit])
-      return false;
-    one /= sizes[digit];
-    other /= sizes[digit];
-  }
-  return true;
+  const std::uint32_t member = plan::memberIndex(plan.mesh, other, group.axes);
+  return plan::memberRank(plan.mesh, one, group.axes, member) == other;
 }
 
 /// The lane of `other` at which it meets `lane` of `rank`.

@@ -41,7 +41,8 @@ Plan programsOf(const Schedule &order, const FoldedClock &folded, Pass pass = Pa
   ProgramWriter programs(plan);
   programs.beginLoop(/*id=*/0, /*trips=*/2);
   const Message boundary{.type = DataType::Float32, .perToken = 4};
-  PassWriter({order.placement, chunkOf, boundary, plan.mesh.pipeline, /*replicas=*/1,
+  PassWriter({order.placement, static_cast<std::uint32_t>(depthOf(order)), chunkOf, boundary,
+              plan.mesh.pipeline, /*replicas=*/1,
               /*fillsUp=*/true},
              programs)
       .write(folded, pass, /*loop=*/1, /*isDecided=*/false);
@@ -177,7 +178,8 @@ TEST(Fold, AnOrderWithoutAPeriodStaysFlat) {
 }
 
 TEST(Fold, AProgramDoesNotGrowWithTheNumberOfMicrobatches) {
-  for (const char *name : {"gpipe", "1f1b", "zb-h1", "zb-v", "interleaved"}) {
+  for (const char *name :
+       {"gpipe", "1f1b", "zb-h1", "zb-v", "interleaved", "chimera", "dualpipe"}) {
     const JobShape shape{.schedule = name,
                          .ranks = 4,
                          .microbatches = 200,

@@ -105,6 +105,26 @@ TEST(Proved, TiedHeadsAndRecomputedLayersOfEveryOrder) {
                       .recomputesLayers = ranks != 2});
 }
 
+TEST(Proved, TwoCopiesOfTheModel) {
+  for (const char *schedule : {"chimera", "dualpipe"})
+    for (const std::uint32_t ranks : {2u, 4u, 6u})
+      for (const std::uint32_t microbatches : {2 * ranks, 2 * ranks + 2, 40 * ranks})
+        for (const std::uint32_t replicas : {1u, 3u}) {
+          expectProved({.schedule = schedule,
+                        .ranks = ranks,
+                        .microbatches = microbatches,
+                        .layers = 24,
+                        .exportTo = "out",
+                        .family = {1, 3, microbatches},
+                        .evaluates = replicas == 1 ? microbatches + 3 : 0,
+                        .replicas = replicas,
+                        .tiedHead = ranks != 4,
+                        .recomputesLayers = ranks == 4});
+          if (testing::Test::HasFatalFailure())
+            return;
+        }
+}
+
 /// Bytes of all buffers of a kind on the rank of the first stage.
 std::uint64_t bytesOf(const plan::Plan &plan, plan::BufferKind kind) {
   std::uint64_t bytes = 0;

@@ -108,5 +108,25 @@ TEST(Replicas, AGroupRunsOnceForEachCoordinateAlongTheOtherAxis) {
   EXPECT_EQ(memberRank(mesh, 6, data, 0), 2u);
 }
 
+TEST(Replicas, TheMirrorOfARankIsInItsReplica) {
+  const Mesh mesh{.pipeline = 4, .data = 3};
+  const std::uint8_t mirror = bitOf(Axis::Mirror);
+  EXPECT_EQ(memberCount(mesh, mirror), 2u);
+  for (const auto &[rank, lower, upper] :
+       {std::tuple(0u, 0u, 3u), std::tuple(3u, 0u, 3u), std::tuple(6u, 5u, 6u)}) {
+    EXPECT_EQ(memberRank(mesh, rank, mirror, 0), lower);
+    EXPECT_EQ(memberRank(mesh, rank, mirror, 1), upper);
+    EXPECT_EQ(memberIndex(mesh, rank, mirror), rank == lower ? 0u : 1u);
+  }
+}
+
+TEST(ConnectRounds, CoverThePairsOfCopies) {
+  for (const std::uint32_t replicas : {1u, 3u}) {
+    const Plan plan =
+        lowered({.schedule = "chimera", .ranks = 6, .microbatches = 6, .replicas = replicas});
+    EXPECT_EQ(whoConnects(plan), whoTalks(plan));
+  }
+}
+
 } // namespace
 } // namespace vime

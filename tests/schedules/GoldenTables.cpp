@@ -69,12 +69,13 @@ std::string zeroBubbleTable(const std::string &name) {
 
 namespace {
 
-// `F3.0`: kind, microbatch, chunk.
-std::string zeroBubbleCell(const Task &task, std::size_t ranks) {
+// `F3.0`: kind, microbatch, chunk; of slices `F3.0s2`.
+std::string zeroBubbleCell(const Schedule &order, const Task &task) {
   static constexpr std::string_view kKinds[] = {"F", "BW", "B", "W"}; // in the order of TaskKind
   return std::string(kKinds[static_cast<std::size_t>(task.kind)]) +
-         std::to_string(task.microbatch) + "." +
-         std::to_string(static_cast<std::size_t>(task.stage) / ranks);
+         std::to_string(task.microbatch / (order.copies * order.slices)) + "." +
+         std::to_string(static_cast<std::size_t>(task.stage) / order.rows.size()) +
+         (order.slices > 1 ? "s" + std::to_string(task.microbatch % order.slices) : "");
 }
 
 } // namespace
@@ -86,9 +87,9 @@ std::string inZeroBubbleNotation(const Schedule &order) {
     for (std::size_t position = 0; position < row.size(); ++position) {
       if (row[position].kind == TaskKind::Idle)
         continue;
-      std::string cell = zeroBubbleCell(row[position], order.rows.size());
+      std::string cell = zeroBubbleCell(order, row[position]);
       if (row[position].overlapsNext)
-        cell = "[" + cell + "&" + zeroBubbleCell(row[++position], order.rows.size()) + "]";
+        cell = "[" + cell + "&" + zeroBubbleCell(order, row[++position]) + "]";
       line += (line.empty() ? "" : ",") + cell;
     }
     text += line + "\n";

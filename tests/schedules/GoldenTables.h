@@ -34,7 +34,8 @@ std::vector<GoldenMetrics> goldenMetrics();
 std::string zeroBubbleTable(const std::string &name);
 
 /// An order as those tables write it: `F3.0`, `B` and `W` for the halves of a backward, `BW` for a
-/// whole one, `[F7.0&BW3.1]` for a pair. Idle slots are left out.
+/// whole one, `[F7.0&BW3.1]` for a pair, `F3.0s2` for slice 2. Idle slots are left out. Where there
+/// are two copies of the model, each is a chunk with microbatches of its own.
 std::string inZeroBubbleNotation(const Schedule &order);
 
 } // namespace vime

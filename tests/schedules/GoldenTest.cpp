@@ -93,6 +93,7 @@ std::vector<Published> publishedTables() {
   for (const auto &[ranks, microbatches] : {std::pair(4, 8), std::pair(8, 16)}) {
     add("rule_zbh1" + named(ranks, microbatches), "zb-h1", {ranks, microbatches});
     add("rule_zbh2" + named(ranks, microbatches), "zb-h2", {ranks, microbatches});
+    add("dualpipe" + named(ranks, microbatches), "dualpipe", {ranks, microbatches});
   }
   for (const auto &[ranks, microbatches] : {std::pair(2, 4), std::pair(4, 8), std::pair(8, 16)}) {
     add("rule_torch_zbv" + named(ranks, microbatches), "zb-v", {ranks, microbatches, 2});
@@ -103,6 +104,8 @@ std::vector<Published> publishedTables() {
     const std::string shape = named(ranks, microbatches);
     add("zbpp_1f1b" + shape + "_v1", "1f1b", {ranks, microbatches});
     add("zbpp_v1f1b" + shape + "_v2", "1f1b-v", {ranks, microbatches, 2});
+    add("zbpp_seq1f1b" + shape + "_v1", "seq1f1b",
+        {.ranks = ranks, .microbatches = microbatches, .slices = 4});
     for (const int chunks : {2, 4}) {
       const std::string over = shape + "_v" + std::to_string(chunks);
       add("zbpp_vpp" + over, "interleaved", {ranks, microbatches, chunks, /*group=*/ranks});

@@ -14,9 +14,9 @@ bool givesWeight(const Task &task) {
 class OrderJudge {
 public:
   OrderJudge(const Order &rule, const Schedule &order, ScheduleShape shape)
-      : rule(rule), order(order), shape(shape),
-        passes(static_cast<std::size_t>(shape.stages()) *
-               static_cast<std::size_t>(shape.microbatches)) {}
+      : rule(rule), order(order), ranks(shape.ranks), depth(shape.stages()),
+        stages(depth * order.copies), microbatches(shape.microbatches * order.slices),
+        passes(static_cast<std::size_t>(stages) * static_cast<std::size_t>(microbatches)) {}
 
   std::string verdict() {
     for (const auto &check : {&OrderJudge::placement, &OrderJudge::tasks, &OrderJudge::ascending,
@@ -39,7 +39,7 @@ private:
   };
 
   Pass &pass(int stage, int microbatch) {
-    return passes[static_cast<std::size_t>(stage) * static_cast<std::size_t>(shape.microbatches) +
+    return passes[static_cast<std::size_t>(stage) * static_cast<std::size_t>(microbatches) +
                   static_cast<std::size_t>(microbatch)];
   }
 
@@ -51,13 +51,13 @@ private:
   }
 
   std::string placement() {
-    if (static_cast<int>(order.rows.size()) != shape.ranks ||
-        static_cast<int>(order.placement.size()) != shape.stages())
+    if (static_cast<int>(order.rows.size()) != ranks ||
+        static_cast<int>(order.placement.size()) != stages)
       return "wrong number of ranks or stages";
     std::string fault;
     forTasks([&](int rank, const Task &task) {
-      if (task.stage < 0 || task.stage >= shape.stages() || task.microbatch < 0 ||
-          task.microbatch >= shape.microbatches)
+      if (task.stage < 0 || task.stage >= stages || task.microbatch < 0 ||
+          task.microbatch >= microbatches || task.microbatch % order.copies != task.stage / depth)
         fault = "a task of no pass";
       else if (order.placement[task.stage] != rank)
         fault = "a task on the wrong rank";
@@ -68,22 +68,24 @@ private:
   std::string tasks() {
     forTasks([&](int, const Task &task) { pass(task.stage, task.microbatch).add(task); });
     const int backwards = rule.trains ? 1 : 0;
-    for (const Pass &each : passes)
-      if (each != Pass{1, backwards, backwards})
-        return "a pass that is missing or runs twice";
+    for (int stage = 0; stage < stages; ++stage) // of a copy of the model, every other microbatch
+      for (int microbatch = stage / depth; microbatch < microbatches; microbatch += order.copies)
+        if (pass(stage, microbatch) != Pass{1, backwards, backwards})
+          return "a pass that is missing or runs twice";
     return {};
   }
 
   // The condition for bit-equal results across orders. An order that says otherwise of itself must
   // not do so for nothing, which is not this shape's alone to tell.
   std::string ascending() {
-    std::vector<Pass> next(static_cast<std::size_t>(shape.stages()));
+    std::vector<Pass> next(static_cast<std::size_t>(stages));
     bool descends = false;
     forTasks([&](int, const Task &task) {
       Pass &due = next[task.stage];
-      descends |= task.kind == TaskKind::Forward && task.microbatch != due.forward;
-      descends |= givesInput(task) && task.microbatch != due.input;
-      descends |= givesWeight(task) && task.microbatch != due.weight;
+      const int own = task.microbatch / order.copies; // among those of its copy
+      descends |= task.kind == TaskKind::Forward && own != due.forward;
+      descends |= givesInput(task) && own != due.input;
+      descends |= givesWeight(task) && own != due.weight;
       due.add(task);
     });
     return descends && rule.ascending ? "microbatches of a stage out of order" : "";
@@ -128,19 +130,21 @@ private:
     case TaskKind::Idle:
       return true;
     case TaskKind::Forward:
-      return stage == 0 || pass(stage - 1, microbatch).forward > 0;
+      return (stage % depth == 0 || pass(stage - 1, microbatch).forward > 0) &&
+             (microbatch % order.slices == 0 || pass(stage, microbatch - 1).forward > 0);
     case TaskKind::BackwardWeight:
       return pass(stage, microbatch).input > 0;
     default:
       return pass(stage, microbatch).forward > 0 &&
-             (stage == shape.stages() - 1 || pass(stage + 1, microbatch).input > 0);
+             ((stage + 1) % depth == 0 || pass(stage + 1, microbatch).input > 0) &&
+             ((microbatch + 1) % order.slices == 0 || pass(stage, microbatch + 1).input > 0);
     }
   }
 
   const Order &rule;
   const Schedule &order;
-  const ScheduleShape shape;
-  std::vector<Pass> passes; // per stage and microbatch
+  const int ranks, depth, stages, microbatches; // depth: stages of one copy of the model
+  std::vector<Pass> passes;                     // per stage and microbatch
 };
 
 } // namespace

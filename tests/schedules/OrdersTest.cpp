@@ -283,6 +283,64 @@ TEST(DualPipeV, TwoRanksFiveMicrobatches) {
 )");
 }
 
+// Stages 0 to 3 go up the ranks with the even microbatches, their copies 4 to 7 down with the odd.
+TEST(Chimera, FourRanksFourMicrobatches) {
+  const Schedule order = orders::chimera.build({.ranks = 4, .microbatches = 4});
+  EXPECT_EQ(grid(order), R"(
+0F0 0F2 7F1 7B1 7F3 7B3 0B0 0B2
+1F0 6F1 1F2 6F3 6B1 1B0 6B3 1B2
+5F1 2F0 5F3 2F2 2B0 5B1 2B2 5B3
+4F1 4F3 3F0 3B0 3F2 3B2 4B1 4B3
+)");
+  EXPECT_EQ("\n" + toTimeline(order), R"(
+rank 0  F0 F2 .  F1 B1--- F3 B3--- .  B0--- .  .  B2---
+rank 1  .  F0 F1 F2 F3 .  B1--- B0--- B3--- B2--- .  .
+rank 2  .  F1 F0 F3 F2 .  B0--- B1--- B2--- B3--- .  .
+rank 3  F1 F3 .  F0 B0--- F2 B2--- .  B1--- .  .  B3---
+)");
+}
+
+// One unit of two microbatches behind the other.
+TEST(Chimera, TwoRanksSixMicrobatches) {
+  EXPECT_EQ(grid(orders::chimera.build({.ranks = 2, .microbatches = 6})), R"(
+0F0 3F1 3B1 0B0 0F2 3F3 3B3 0B2 0F4 3F5 3B5 0B4
+2F1 1F0 1B0 2B1 2F3 1F2 1B2 2B3 2F5 1F4 1B4 2B5
+)");
+}
+
+// Pairs of a forward one way and a backward the other.
+TEST(DualPipe, TwoRanksSixMicrobatches) {
+  EXPECT_EQ(grid(orders::dualPipe.build({.ranks = 2, .microbatches = 6})), R"(
+0F0     3F1     0F2     3B1     3F3&0B0 0F4&3B3 3F5&0B2 3B5     0I4     0W4
+2F1     1F0     2F3     1B0     1F2&2B1 2F5&1B2 1F4&2B3 1B4     2I5     2W5
+)");
+}
+
+// Slices 2 and 3 are those of microbatch 1; the last slice comes back first.
+TEST(SeqOneFOneB, TwoRanksTwoMicrobatchesOfTwoSlices) {
+  const Schedule order = orders::seqOneFOneB.build({.ranks = 2, .microbatches = 2, .slices = 2});
+  EXPECT_EQ(grid(order), R"(
+0F0 0F1 0F2 0B1 0F3 0B0 0B3 0B2
+1F0 1F1 1B1 1F2 1B0 1F3 1B3 1B2
+)");
+  EXPECT_EQ("\n" + toTimeline(order), R"(
+rank 0  F0.0 F0.1 F1.0 .    .    B0.1----- F1.1 B0.0----- .    B1.1----- B1.0-----
+rank 1  .    F0.0 F0.1 B0.1----- F1.0 B0.0----- F1.1 B1.1----- B1.0----- .    .
+)");
+}
+
+TEST(Placement, TheSecondCopyGoesTheOppositeWay) {
+  const Schedule order = orders::chimera.build({.ranks = 4, .microbatches = 2});
+  EXPECT_EQ(order.placement, (Placement{0, 1, 2, 3, 3, 2, 1, 0}));
+  EXPECT_EQ(depthOf(order), 4);
+  EXPECT_EQ(copyOf(order, 5), 1);
+  const auto moved = movedTo(order, {1, 3, 0, 2});
+  EXPECT_EQ(std::get<Schedule>(moved).placement, (Placement{1, 3, 0, 2, 2, 0, 3, 1}));
+  EXPECT_EQ(std::get<Schedule>(moved).copies, 2);
+  EXPECT_EQ(std::get<std::string>(movedTo(order, {0, 1, 3, 2})),
+            "stages 3 and 4 share a rank in this schedule, not in the placement");
+}
+
 TEST(Placement, VeeTurnsAtTheLastRankAndAtTheFirst) {
   EXPECT_EQ(veePlacement({.ranks = 4, .microbatches = 1, .chunks = 3}),
             (Placement{0, 1, 2, 3, 3, 2, 1, 0, 0, 1, 2, 3}));

@@ -202,6 +202,18 @@ std::optional<int> dualPipeVMakespan(ScheduleShape shape) { return busy(shape) +
 
 std::optional<int> dualPipeVPeak(ScheduleShape shape) { return 2 * shape.ranks + 1; }
 
+std::optional<int> chimeraMakespan(ScheduleShape shape) {
+  if (shape.microbatches % shape.ranks != 0)
+    return std::nullopt;
+  return busy(shape) + (shape.ranks - 2) * (1 + shape.microbatches / shape.ranks);
+}
+
+std::optional<int> dualPipeMakespan(ScheduleShape shape) {
+  return busy(shape) + shape.ranks / 2 - 1;
+}
+
+std::optional<int> oneMoreThanRanks(ScheduleShape shape) { return shape.ranks + 1; }
+
 constexpr Formula kFormulas[] = {
     {"forward-only", forwardsOnly, oneActivation, /*sameOnEveryRank=*/true},
     {"gpipe", withBubbleOfOnePass, allMicrobatches, /*sameOnEveryRank=*/true},
@@ -222,6 +234,9 @@ constexpr Formula kFormulas[] = {
     {"zb-1p", zeroBubbleMakespan, asManyAsRanks},
     {"zb-2p", zeroBubbleMakespan, unknown},
     {"v-auto", veeMakespan, unknown},
+    {"chimera", chimeraMakespan, asManyAsRanks},
+    {"dualpipe", dualPipeMakespan, oneMoreThanRanks, /*sameOnEveryRank=*/true},
+    {"seq1f1b", withBubbleOfOnePass, asManyAsRanks},
 };
 
 class Formulas : public testing::TestWithParam<Order> {};

@@ -78,6 +78,8 @@ std::vector<ScheduleShape> variantsOf(const Order &order, ScheduleShape plain) {
                                  plain.ranks + 1, plain.microbatches, plain.microbatches + 1});
   if (order.takes.memory)
     vary(&ScheduleShape::memory, {1, plain.chunks, plain.stages() / 2, plain.stages() + 1});
+  if (order.takes.slices)
+    vary(&ScheduleShape::slices, {2, plain.chunks + 2});
   if (order.takes.overlap)
     vary(&ScheduleShape::overlap, {true});
   if (order.takes.costs) {
@@ -104,6 +106,8 @@ std::string named(const Order &order, ScheduleShape shape) {
     text += " group " + std::to_string(shape.group);
   if (shape.memory != 0)
     text += " memory " + std::to_string(shape.memory);
+  if (shape.slices != 1)
+    text += " slices " + std::to_string(shape.slices);
   if (shape.costs != UnitCosts{})
     text += " costs";
   return text + (shape.overlap ? " overlap" : "");

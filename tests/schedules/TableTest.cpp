@@ -36,7 +36,10 @@ std::string cells(const OrderTable &table) {
 
 TEST(Table, ReadsWhatOrdersPrint) {
   for (const Order &order : allOrders()) {
-    const Schedule built = order.build(shapeFor(order, 3, 6));
+    ScheduleShape shape = shapeFor(order, 3, 6);
+    if (const auto problem = check(order, shape))
+      shape = problem->nearest.front();
+    const Schedule built = order.build(shape);
     const Schedule read = parsed(toCsv(built));
     EXPECT_EQ(read.placement, built.placement);
     EXPECT_EQ(read.rows, built.rows);

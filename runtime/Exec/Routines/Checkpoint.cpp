@@ -11,6 +11,7 @@
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
+#include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Snapshot.h"
 
@@ -19,10 +20,13 @@ namespace {
 
 const plan::Model &modelOf(const RankState &state) { return state.plan.models.front(); }
 
-std::vector<StageSpec> allStages(const plan::Plan &plan) {
+/// Stages that are saved: those of one copy of the model.
+std::uint32_t depthOf(const RankState &state) { return vime::depthOf(modelOf(state).stages); }
+
+std::vector<StageSpec> stagesOfCopy(const plan::Plan &plan) {
   const plan::Model &model = plan.models.front();
   std::vector<StageSpec> specs;
-  for (const StageRange &range : model.stages)
+  for (const StageRange &range : std::span(model.stages).first(vime::depthOf(model.stages)))
     specs.push_back(stageSpec(model.config, range, capsOf(plan.data)));
   return specs;
 }
@@ -50,7 +54,7 @@ Status checkpointShard(RankState &state, const Instruction &instruction) {
   const ShardPlace place{.directory = state.model->checkpointTo,
                          .steps = head.steps,
                          .stage = stage.index,
-                         .stages = static_cast<std::uint32_t>(modelOf(state).stages.size())};
+                         .stages = depthOf(state)};
   if (Status status = writeShard(
           place, stage.config, stage.spec,
           {from + plan::weightsInSnapshot(), from + plan::momentsInSnapshot(stage.spec)});
@@ -76,15 +80,15 @@ Status checkpointCommit(RankState &state, const Instruction &instruction) {
                       [steps](std::uint64_t sum, const plan::RankStats &rank) {
                         return sum + (rank.savedSteps == steps ? rank.savedStages : 0);
                       });
-  if (stages != modelOf(state).stages.size())
-    return Status(StatusCode::Internal, fmt::format("the ranks wrote {} shards of {}", stages,
-                                                    modelOf(state).stages.size()));
+  if (stages != depthOf(state))
+    return Status(StatusCode::Internal,
+                  fmt::format("the ranks wrote {} shards of {}", stages, depthOf(state)));
   const std::string &directory = state.model->checkpointTo;
   if (Status status = commitCheckpoint({.directory = directory,
                                         .progress = state.saving.progress,
                                         .plan = state.saving.plan,
                                         .identity = identityOf(state.plan)},
-                                       modelOf(state).config, allStages(state.plan));
+                                       modelOf(state).config, stagesOfCopy(state.plan));
       !status.ok())
     return status;
   state.saving.committed = steps;

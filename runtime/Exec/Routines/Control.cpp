@@ -4,6 +4,7 @@
 
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
+#include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/StepHeader.h"
 
 namespace vime::routines {
@@ -19,16 +20,32 @@ Status join(RankState &, const Instruction &) { return Status(); }
 
 namespace {
 
-/// Tokens and losses of the replica's microbatches, added in ascending order: always the same sum.
+/// Microbatches whose losses are on a rank: from `first` on every so many.
+struct OwnLosses {
+  std::uint32_t first = 0, every = 1;
+  bool have(std::uint32_t microbatch) const { return microbatch % every == first; }
+};
+
+/// Of several copies of the model each has losses of its own, on the rank with its head.
+OwnLosses ownLosses(const RankState &state) {
+  const std::vector<StageRange> &stages = state.plan.models.front().stages;
+  const std::uint32_t depth = depthOf(stages);
+  for (const plan::LocalStage &local : state.program.stages)
+    if (stages[local.stage].head)
+      return {local.stage / depth, copiesOf(stages)};
+  return {};
+}
+
+/// Tokens of the replica's microbatches, and losses, added in ascending order: always the same sum.
 /// An empty one has left no loss. `losses` may be null.
 void addUp(plan::RankStats &stats, const plan::StepHeader &header, std::uint32_t microbatches,
-           const std::byte *losses, std::uint64_t stride) {
+           const std::byte *losses, std::uint64_t stride, OwnLosses own = {}) {
   stats.tokens = 0;
   stats.loss = 0;
   for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch) {
     const std::uint32_t tokens = header.tokens()[microbatch];
     stats.tokens += tokens;
-    if (losses && tokens != 0)
+    if (losses && tokens != 0 && own.have(microbatch))
       stats.loss += *reinterpret_cast<const double *>(losses + microbatch * stride);
   }
 }
@@ -47,7 +64,7 @@ Status measure(RankState &state, const Instruction &instruction) {
   stats.exportedTensors = 0;
   const std::byte *losses = instruction.operands[1];
   addUp(stats, header, header.microbatches, losses,
-        losses ? operandBuffer(state, instruction.action, 1).stride : 0);
+        losses ? operandBuffer(state, instruction.action, 1).stride : 0, ownLosses(state));
   counters = {.since = now};
   return Status();
 }

@@ -10,6 +10,7 @@
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
 #include "runtime/Model/HuggingFace.h"
+#include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Mesh.h"
@@ -64,6 +65,14 @@ Measured sumOf(std::span<const plan::RankStats> ranks, const plan::Mesh &mesh) {
   return sum;
 }
 
+/// Of a step also what other ranks have: losses of another copy of the model, or none.
+Measured sumOfStep(std::span<const plan::RankStats> ranks, const plan::Mesh &mesh) {
+  Measured sum = sumOf(ranks, mesh);
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    sum.loss += rank % mesh.pipeline == 0 ? 0 : ranks[rank].loss;
+  return sum;
+}
+
 std::span<const plan::RankStats> statsOf(const RankState &state, const std::byte *at) {
   return {reinterpret_cast<const plan::RankStats *>(at), state.plan.mesh.ranks()};
 }
@@ -73,11 +82,16 @@ bool savesBehind(const plan::Plan &plan, std::uint64_t steps) {
   return every != 0 && (steps % every == 0 || steps == plan.run.steps);
 }
 
+/// The files have one copy of the model.
+std::span<const StageRange> stagesOfCopy(const plan::Model &model) {
+  return std::span(model.stages).first(depthOf(model.stages));
+}
+
 /// Of all ranks together.
 std::uint64_t tensorsOf(const plan::Plan &plan) {
   const plan::Model &model = plan.models.front();
   std::uint64_t tensors = 0;
-  for (const StageRange &range : model.stages)
+  for (const StageRange &range : stagesOfCopy(model))
     for (const TensorSpec &tensor : stageSpec(model.config, range, capsOf(plan.data)).tensors)
       tensors += tensor.sources.size();
   return tensors;
@@ -125,7 +139,7 @@ Status report(RankState &state, const Instruction &instruction) {
   const auto &header = *reinterpret_cast<const plan::StepHeader *>(instruction.operands[0]);
   const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[1]);
   const auto ranks = statsOf(state, instruction.operands[2]);
-  const Measured measured = sumOf(ranks, state.plan.mesh);
+  const Measured measured = sumOfStep(ranks, state.plan.mesh);
   StepRecord record{.step = header.step,
                     .gradientNorm = scalars.gradientNorm,
                     .learningRate = header.learningRate,
@@ -164,9 +178,9 @@ Status reportEvaluation(RankState &state, const Instruction &instruction) {
 
 Status exportShard(RankState &state, const Instruction &instruction) {
   const RankStage &stage = state.model->stages[instruction.stage];
-  const StatusOr<std::uint64_t> tensors = vime::exportShard(
-      state.model->exportTo, stage.config, stage.spec, stage.index,
-      static_cast<std::uint32_t>(state.plan.models.front().stages.size()), instruction.operands[0]);
+  const StatusOr<std::uint64_t> tensors =
+      vime::exportShard(state.model->exportTo, stage.config, stage.spec, stage.index,
+                        depthOf(state.plan.models.front().stages), instruction.operands[0]);
   if (!tensors.ok())
     return tensors.status();
   reinterpret_cast<plan::RankStats *>(instruction.operands[1])->exportedTensors += *tensors;
@@ -183,7 +197,7 @@ Status exportCommit(RankState &state, const Instruction &instruction) {
                   fmt::format("the ranks wrote {} tensors of {}", written, expected));
   const plan::Model &model = state.plan.models.front();
   std::vector<StageSpec> specs;
-  for (const StageRange &range : model.stages)
+  for (const StageRange &range : stagesOfCopy(model))
     specs.push_back(stageSpec(model.config, range, capsOf(state.plan.data)));
   if (Status status =
           vime::exportCommit(state.model->exportTo, model.config, specs, state.plan.data.sequence);
