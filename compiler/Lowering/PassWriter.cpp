@@ -13,12 +13,10 @@ std::size_t keyOf(const PipelineNode &node) {
   return static_cast<std::size_t>(node.stage) * kNodeKinds + static_cast<std::size_t>(node.kind);
 }
 
-/// By key: whether the loop runs it, for other microbatches.
-std::vector<char> keysOf(const FoldedClock &folded, const ClockPart &loop, std::size_t stages) {
-  std::vector<char> runs(stages * kNodeKinds, 0);
+/// Marks what the loop runs, by key.
+void markKeys(const FoldedClock &folded, const ClockPart &loop, std::vector<char> &keys) {
   for (std::size_t index = loop.begin; index < loop.end; ++index)
-    runs[keyOf(folded.clock.nodes[index])] = 1;
-  return runs;
+    keys[keyOf(folded.clock.nodes[index])] = 1;
 }
 
 } // namespace
@@ -53,19 +51,21 @@ void PassWriter::write(const FoldedClock &folded, Pass pass, std::uint32_t loop,
   programs.endPass();
 }
 
-/// Behind a loop, what it runs goes on by its trips.
+/// Behind a loop, what it runs goes on by its trips, and what no loop runs, if it can.
 void PassWriter::flat(const FoldedClock &folded, std::size_t part, Pass pass, std::int64_t ticks) {
   const ClockPart &here = folded.parts[part];
   const ClockPart *loop = part == 0 ? nullptr : &folded.parts[part - 1];
-  const std::vector<char> goesOn =
-      loop ? keysOf(folded, *loop, pipeline.placement.size()) : std::vector<char>();
+  std::vector<char> ofOthers(pipeline.placement.size() * kNodeKinds, 0);
+  for (const ClockPart &other : folded.parts)
+    if (loop && other.isLoop() && &other != loop)
+      markKeys(folded, other, ofOthers);
   for (std::size_t index = here.begin; index < here.end; ++index) {
     const PipelineNode &node = folded.clock.nodes[index];
     MovingMicrobatch microbatch{static_cast<std::uint32_t>(node.microbatch)};
-    if (loop && goesOn[keyOf(node)])
-      microbatch = {static_cast<std::uint32_t>(node.microbatch) -
-                        static_cast<std::uint32_t>(loop->advance) * loop->shown,
-                    static_cast<std::uint8_t>(loop->advance)};
+    const std::uint32_t gone =
+        loop ? static_cast<std::uint32_t>(loop->advance) * loop->shown : microbatch.index + 1;
+    if (microbatch.index >= gone && !ofOthers[keyOf(node)])
+      microbatch = {microbatch.index - gone, static_cast<std::uint8_t>(loop->advance)};
     if (folded.hasLoops())
       programs.notBefore(node.time * ticks);
     this->node(node, microbatch, pass);

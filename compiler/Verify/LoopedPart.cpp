@@ -118,19 +118,27 @@ template <typename Has> bool LoopedPart::isOfAll(Has has) const {
 }
 
 /// In front of a loop stand smaller microbatches, whatever its trips; behind it larger ones, which
-/// go on by them.
+/// go on by them. What no loop does either stays or goes on.
 bool LoopedPart::areInOrder() {
   for (std::size_t place = 0; place <= found.size(); ++place)
     for (const Action &action : flat(place)) {
       if (!isOfMicrobatch(action))
         continue;
       const auto doing = doings.find(keyOf(action));
-      if (doing == doings.end())
-        return false;
+      std::size_t &belongs = loopOf[&action - all().data()];
+      if (doing == doings.end()) { // to the loop by whose trips it stays or goes on
+        if (action.step == 0 && place < found.size())
+          belongs = place;
+        else if (action.step == step && place > 0)
+          belongs = place - 1;
+        else
+          return false;
+        continue;
+      }
       const auto &[loop, first] = doing->second;
       if (first[action.microbatch % step] == kNoMicrobatch)
         return false;
-      loopOf[&action - all().data()] = loop;
+      belongs = loop;
       const bool isSmaller = action.microbatch < first[action.microbatch % step];
       const bool isInFront = place == loop && action.step == 0 && isSmaller;
       const bool isBehind = place == loop + 1 && action.step == step && !isSmaller;
@@ -152,7 +160,8 @@ bool LoopedPart::ringsGoRound() const {
   /// Of each ring the loop that it belongs to, and the remainders that a trip of it writes.
   struct Ring {
     std::size_t loop = 0;
-    bool isUsed = false;
+    bool isUsed = false, needsTrips = false; // used by several lanes, or by trips
+    std::uint8_t lane = 0;
     std::vector<char> written;
   };
   std::vector<Ring> rings(layout.buffers.size());
@@ -165,18 +174,21 @@ bool LoopedPart::ringsGoRound() const {
       const std::size_t loop = loopOf[&action - all().data()];
       isByMicrobatch = isByMicrobatch && loop != kNoLoop && (!ring.isUsed || ring.loop == loop);
       if (!ring.isUsed)
-        ring = {loop, true, std::vector<char>(step, 0)};
+        ring = {loop, true, false, action.lane, std::vector<char>(step, 0)};
+      ring.needsTrips = ring.needsTrips || ring.lane != action.lane;
     });
   if (!isByMicrobatch)
     return false;
   for (std::size_t loop = 0; loop < found.size(); ++loop)
     for (const Action &action : body(loop))
       forEachOperand(action, [&](std::uint32_t buffer, bool writes) {
-        if (rings[buffer].isUsed && writes)
-          rings[buffer].written[action.microbatch % step] = 1;
+        Ring &ring = rings[buffer];
+        ring.needsTrips = ring.needsTrips || ring.isUsed;
+        if (ring.isUsed && writes)
+          ring.written[action.microbatch % step] = 1;
       });
   return !sharesBytes() && std::all_of(rings.begin(), rings.end(), [&](const Ring &ring) {
-    return !ring.isUsed ||
+    return !ring.needsTrips ||
            isOfAll([&](std::size_t remainder) { return ring.written[remainder] != 0; });
   });
 }

@@ -149,17 +149,23 @@ TEST(LongCases, WriteTheirRingsInEveryTrip) {
   Plan plan = longPlan();
   Program &program = plan.programs[0];
   Layout &layout = plan.layouts[0];
-  Action &forward = program.actions[firstOf(plan, 0, Opcode::Forward, program.cases[0].begin)];
-  constexpr std::uint32_t kStash = 4, kOutput = 5;
-  const auto operands = program.operands.begin() + forward.operands;
-  Buffer ring = layout.buffers[operands[kStash]];
+  const std::uint32_t forward = firstOf(plan, 0, Opcode::Forward, program.cases[0].begin);
+  const std::uint32_t send = firstOf(plan, 0, Opcode::Send, forward);
+  ASSERT_LT(send, program.loops.back().begin);
+  constexpr std::uint32_t kOutput = 5;
+  Buffer ring = layout.buffers[program.operands[program.actions[forward].operands + kOutput]];
   ring.offset = layout.arena[0];
   layout.buffers.push_back(ring);
-  std::vector<std::uint32_t> own(operands, operands + forward.operandCount);
-  own[kStash] = static_cast<std::uint32_t>(layout.buffers.size() - 1);
-  ASSERT_NE(own[kOutput], kNoBuffer);
-  forward.operands = static_cast<std::uint32_t>(program.operands.size());
-  program.operands.insert(program.operands.end(), own.begin(), own.end());
+  const auto moveTo = [&](Action &action, std::uint32_t operand) {
+    const auto old = program.operands.begin() + action.operands;
+    std::vector<std::uint32_t> own(old, old + action.operandCount);
+    own[operand] = static_cast<std::uint32_t>(layout.buffers.size() - 1);
+    action.operands = static_cast<std::uint32_t>(program.operands.size());
+    program.operands.insert(program.operands.end(), own.begin(), own.end());
+  };
+  moveTo(program.actions[forward], kOutput);
+  EXPECT_TRUE(longLoopsOf(plan, 0, 90)); // one lane uses it, in no trip
+  moveTo(program.actions[send], 0);
   EXPECT_FALSE(longLoopsOf(plan, 0, 90));
   EXPECT_NE(codesOf(plan), "");
 }

@@ -13,6 +13,7 @@
 #include "runtime/Plan/CheckPlan.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
+#include "schedules/Registry.h"
 #include "tests/lowering/Lowered.h"
 #include "tests/verify/Interpreter.h"
 #include "tests/verify/Judged.h"
@@ -31,9 +32,14 @@ struct Shape {
   std::uint32_t advance = 1; // microbatches of a trip
 };
 
-/// Of GPipe a loop in each direction.
-constexpr Shape kShapes[] = {
-    {"1f1b"}, {"zb-h1"}, {"zb-v", 2}, {"gpipe"}, {"interleaved", 2, 2}, {"interleaved", 3, 2}};
+/// Of GPipe a loop in each direction; of DualPipeV tasks in halves that its loop runs whole.
+constexpr Shape kShapes[] = {{"1f1b"},
+                             {"zb-h1"},
+                             {"zb-v", 2},
+                             {"gpipe"},
+                             {"dualpipe-v", 2},
+                             {"interleaved", 2, 2},
+                             {"interleaved", 3, 2}};
 
 Plan longPlan(const Shape &shape = {}) {
   return lowered({.schedule = shape.schedule,
@@ -95,6 +101,28 @@ TEST(LongLoops, AreJudgedByFewTrips) {
     EXPECT_EQ(judged(plan), "");
     EXPECT_TRUE(keepsRulesUnrolled(plan));
   }
+}
+
+/// Whatever order it is: what the lowering folds is long.
+TEST(LongLoops, AreThoseOfEveryOrderThatRepeats) {
+  std::size_t folded = 0;
+  for (const Order &order : allOrders())
+    for (const std::uint32_t ranks : {2u, 4u}) {
+      const std::uint32_t microbatches = 100 * ranks;
+      const ScheduleShape shape =
+          shapeFor(order, static_cast<int>(ranks), static_cast<int>(microbatches));
+      if (!order.trains || check(order, shape))
+        continue;
+      const Plan plan = lowered({.schedule = std::string(order.name),
+                                 .ranks = ranks,
+                                 .microbatches = microbatches,
+                                 .chunks = static_cast<std::uint32_t>(shape.chunks)});
+      if (plan.programs[0].loops.size() == 1)
+        continue;
+      ++folded;
+      EXPECT_TRUE(longLoopsIn(plan)) << order.name << " on " << ranks << " ranks";
+    }
+  EXPECT_GT(folded, 10u);
 }
 
 TEST(LongLoops, ManyNumbersOfMicrobatchesAreFewChoices) {
