@@ -4,10 +4,11 @@
 // A case is a program by itself: lanes are drained at both its edges. Let it run all microbatches
 // of its pass, as flat parts and loops in turn, where the loops are the same on all ranks; every
 // action in them advances by as many microbatches; what one loop does no other one does; in front
-// of it stand only smaller microbatches, right behind it only larger ones; slots of rings are told
-// apart by microbatch alone, and each ring belongs to one loop and is written anew in every trip.
-// Then a trip more in each loop shifts all that stands behind, by one period of the clock, one
-// advance of microbatches, and as many actions on each lane.
+// of it stand only smaller microbatches, right behind it only larger ones; what no loop does stays
+// in front of one or goes on behind it; slots of rings are told apart by microbatch alone, and each
+// ring that several lanes use belongs to one loop and is written anew in every trip. Then a trip
+// more in each loop shifts all that stands behind, by one period of the clock, one advance of
+// microbatches, and as many actions on each lane.
 //
 // What one action has to do with another of the same loop (it waits for it, receives from it, reads
 // what it wrote, or takes the slot that it leaves) is then at most so many trips away, which is
