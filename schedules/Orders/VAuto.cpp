@@ -18,13 +18,10 @@ std::optional<Refusal> refuses(ScheduleShape shape) {
 }
 
 Schedule build(ScheduleShape shape) {
-  const ScheduleShape byRule{
-      .ranks = shape.ranks, .microbatches = shape.microbatches, .chunks = shape.chunks};
   return searched({.shape = shape,
                    .placement = veePlacement(shape),
                    .memory = shape.memory > 0 ? shape.memory : 2 * shape.ranks,
-                   .starts = {orders::vMin.build(byRule), orders::vHalf.build(byRule),
-                              orders::zeroBubbleV.build(byRule)}});
+                   .starts = {&orders::vMin, &orders::vHalf, &orders::zeroBubbleV}});
 }
 
 } // namespace

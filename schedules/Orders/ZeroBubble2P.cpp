@@ -10,11 +10,10 @@ namespace vime {
 namespace {
 
 Schedule build(ScheduleShape shape) {
-  const ScheduleShape byRule{.ranks = shape.ranks, .microbatches = shape.microbatches};
   return searched({.shape = shape,
                    .placement = linearPlacement(shape),
                    .memory = shape.memory > 0 ? shape.memory : 2 * shape.ranks,
-                   .starts = {orders::zeroBubbleH1.build(byRule)}});
+                   .starts = {&orders::zeroBubbleH1}});
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // Search: a short order under a memory cap, for given costs.
 #include "schedules/Search/Search.h"
 #include "schedules/Bounds.h"
+#include "schedules/Search/CyclicOrder.h"
 #include "schedules/Search/Neighbours.h"
 #include "schedules/UnitTime.h"
 
@@ -12,37 +13,42 @@ namespace vime {
 namespace {
 
 constexpr std::int64_t kSteps = 3'000'000; // passes that are scheduled, all runs together
-constexpr std::int64_t kLeastRuns = 12;    // of a flow, however large it is
+constexpr std::int64_t kLeastRuns = 24;    // of a flow, however large it is
 constexpr std::int64_t kHope = 30;         // a part of the makespan that rounds may make good
 constexpr std::size_t kChains = 2;         // of kernels, each beginning with another
 constexpr std::size_t kMemory = 40;        // attempts after which a chain must have got better
 
 class Searcher {
 public:
-  explicit Searcher(const SearchTask &task)
-      : task(task), flow(flowOf(task.shape, task.placement, task.memory)), justifier(flow),
-        bounds(boundsOf({.placement = task.placement,
-                         .ranks = task.shape.ranks,
-                         .microbatches = task.shape.microbatches,
-                         .memory = task.memory,
-                         .costs = task.shape.costs})),
-        mostRuns(std::max(kLeastRuns, kSteps / static_cast<std::int64_t>(flow.size()))) {
+  Searcher(const SearchTask &task, std::int64_t steps)
+      : task(task), steps(steps), flow(flowOf(task.shape, task.placement, task.memory)),
+        justifier(flow), bounds(boundsOf({.placement = task.placement,
+                                          .ranks = task.shape.ranks,
+                                          .microbatches = task.shape.microbatches,
+                                          .memory = task.memory,
+                                          .costs = task.shape.costs})),
+        mostRuns(std::max(kLeastRuns, steps / static_cast<std::int64_t>(flow.size()))) {
     best.timing.makespan = INT64_MAX;
   }
 
-  Schedule run() {
-    tryStarts();
-    isRefining = true;
-    tryKernels(mostRuns * 2 / 5);
-    tryKeys(mostRuns);
-    return orderOf(flow, best.timing);
-  }
+  Schedule run() { return search(), orderOf(flow, best.timing); }
 
 private:
   struct Chain {
     Kernel kernel;
     std::int64_t cost;
   };
+
+  void search() {
+    tryStarts();
+    isRefining = true;
+    if (!isDone(mostRuns))
+      tryShorter();
+    tryKernels(mostRuns * 2 / 5);
+    tryKeys(mostRuns);
+    if (best.timing.makespan > bounds.makespan.least)
+      tryCycles();
+  }
 
   bool isDone(std::int64_t until) const {
     if (best.timing.makespan > bounds.makespan.least)
@@ -90,7 +96,11 @@ private:
   // First those that hold about as much as they may.
   void tryStarts() {
     std::vector<std::pair<int, Timing>> starts; // distance from that, and times
-    for (const Schedule &order : task.starts) {
+    const ScheduleShape byRule{.ranks = task.shape.ranks,
+                               .microbatches = task.shape.microbatches,
+                               .chunks = task.shape.chunks};
+    for (const Order *rule : task.starts) {
+      const Schedule order = rule->build(byRule);
       const std::vector<int> peaks = simulate(order, task.shape.costs).peakLive;
       const int over = *std::max_element(peaks.begin(), peaks.end()) - task.memory;
       starts.push_back({std::abs(over), timingOf(flow, order, task.shape.costs)});
@@ -105,6 +115,22 @@ private:
     }
     chains.push_back({straightKernel(flow), 0});
     tryStart(urgencyOf(flow, chains.back().kernel).keys);
+  }
+
+  // The kernel of the best timing of fewer microbatches, which takes fewer steps to find.
+  void tryShorter() {
+    SearchTask shorter = task;
+    shorter.shape.microbatches = 3 * task.shape.ranks;
+    if (shorter.shape.microbatches * 2 > task.shape.microbatches)
+      return;
+    Searcher searcher(shorter, steps);
+    searcher.search();
+    Kernel kernel = kernelOf(searcher.flow, searcher.best.timing);
+    kernel.taste = searcher.best.urgency.taste;
+    chains.push_back({kernel, 0});
+    isRefining = false;
+    tryStart(urgencyOf(flow, kernel).keys);
+    isRefining = true;
   }
 
   void tryKernels(std::int64_t until) {
@@ -133,6 +159,19 @@ private:
     }
   }
 
+  // The kernels as orders that no rank departs from: less to choose, but a shorter period where
+  // memory is small.
+  void tryCycles() {
+    SearchTask shorter = task;
+    shorter.shape.microbatches = std::min(task.shape.microbatches, 6 * task.shape.ranks);
+    const Flow few = flowOf(shorter.shape, task.placement, task.memory);
+    const std::int64_t tries = steps / static_cast<std::int64_t>(few.size());
+    for (const Chain &chain : chains)
+      if (std::optional<Timing> timing =
+              unrolled(flow, betterCycle(few, cycleOf(chain.kernel, few), random, tries)))
+        keep({*timing, {timing->start}});
+  }
+
   void tryKeys(std::int64_t until) {
     while (!isDone(until))
       attempt(neighbourOf(flow, best.urgency, random),
@@ -140,6 +179,7 @@ private:
   }
 
   const SearchTask &task;
+  const std::int64_t steps;
   const Flow flow;
   const Justifier justifier;
   const Bounds bounds;
@@ -154,6 +194,6 @@ private:
 
 } // namespace
 
-Schedule searched(const SearchTask &task) { return Searcher(task).run(); }
+Schedule searched(const SearchTask &task) { return Searcher(task, kSteps).run(); }
 
 } // namespace vime

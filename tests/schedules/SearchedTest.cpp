@@ -2,7 +2,7 @@
 #include "schedules/Bounds.h"
 #include "schedules/Orders/Orders.h"
 #include "schedules/Placement.h"
-#include "schedules/Search/Justify.h"
+#include "schedules/Search/CyclicOrder.h"
 #include "schedules/Search/Random.h"
 #include "schedules/UnitTime.h"
 #include "tests/schedules/GoldenTables.h"
@@ -145,6 +145,15 @@ TEST(Searched, VAutoBeatsVMinAtEqualMemory) {
   }
 }
 
+// Under the smallest memory that runs at full rate for equal costs, a microbatch more takes 68: a
+// turn of the best cyclic order; V-Min's takes 72.
+TEST(Searched, TurnsOfACycleAreShortened) {
+  const Measured many = measuredVAuto(4, 40, 4, kUneven), few = measuredVAuto(4, 32, 4, kUneven);
+  EXPECT_LE(many.makespan - few.makespan, 8 * 68);
+  EXPECT_LE(few.makespan, 2288);
+  EXPECT_EQ(few.peak, 4);
+}
+
 // By the lower bounds nothing is faster under the same memory.
 TEST(Searched, ProvedOptimal) {
   struct Case {
@@ -201,6 +210,23 @@ TEST(Searched, AMemoryThatNothingFitsInIsRefused) {
   EXPECT_EQ(problem->help, "use no memory or a memory of 2");
   EXPECT_EQ(check(orders::zeroBubbleV, {4, 8, 2, 0, 1})->number, "memory");
   EXPECT_EQ(check(orders::zeroBubble1P, {4, 8, 1, 0, 1}), std::nullopt);
+}
+
+// Of V-Min's block: the order comes back, with more microbatches as well; a rank that may hold less
+// than it does makes it none.
+TEST(CyclicOrder, RepeatsWhatRunsInTheMiddle) {
+  const auto flowOfVee = [](int microbatches, int memory) {
+    const ScheduleShape shape{.ranks = 4, .microbatches = microbatches, .chunks = 2};
+    return flowOf(shape, veePlacement(shape), memory);
+  };
+  const Flow few = flowOfVee(12, 4), many = flowOfVee(30, 4), tight = flowOfVee(12, 3);
+  const Schedule block = orders::vMin.build({.ranks = 4, .microbatches = 12, .chunks = 2});
+  const CyclicOrder cycle = cycleOf(kernelOf(few, timingOf(few, block, {})), few);
+  EXPECT_EQ(unrolled(few, cycle)->makespan, simulate(block).makespan);
+  const Timing longer = unrolled(many, cycle).value();
+  EXPECT_EQ(longer.makespan, simulate(block).makespan + 18 * 6);
+  EXPECT_EQ(measured(orderOf(many, longer), {}).peak, 4);
+  EXPECT_FALSE(unrolled(tight, cycle).has_value());
 }
 
 // Whatever the keys are: every pass is started, once, with no more memory than there is, and so is
