@@ -13,7 +13,7 @@ Schedule build(ScheduleShape shape) {
   return searched({.shape = shape,
                    .placement = linearPlacement(shape),
                    .memory = shape.memory > 0 ? shape.memory : 2 * shape.ranks,
-                   .starts = {&orders::zeroBubbleH1}});
+                   .starts = {&orders::zeroBubbleH2, &orders::zeroBubbleH1}});
 }
 
 } // namespace
