@@ -1,5 +1,6 @@
 // Orders written as text: cells, CSV, grid, timeline. Reading is in TableReader.cpp.
 #include "schedules/Notation.h"
+#include "schedules/Limits.h"
 #include "schedules/OrderTable.h"
 
 #include <algorithm>
@@ -86,12 +87,12 @@ std::size_t widestCell(const Schedule &order) {
   return widest;
 }
 
-// Draws tasks at their start, `unit` characters per unit of time.
+// Draws tasks at their start; the cheapest is `unit` characters wide, enough for any label.
 class Timeline {
 public:
   Timeline(const Schedule &order, UnitCosts costs)
       : order(order), costs(costs), times(simulate(order, costs)), withStages(holdsSeveralStages()),
-        unit(longestLabel() + 1) {}
+        unit(longestLabel() + 1), cheapest(cheapestTask()) {}
 
   std::string text() const {
     std::string picture;
@@ -134,26 +135,39 @@ private:
       const Task &task = order.rows[rank][position];
       if (start < 0 || costs.of(task.kind) <= 0)
         continue;
-      text += dots(start - now) + bar(task);
-      now = start + costs.of(task.kind);
+      const std::int64_t end = start + costs.of(task.kind);
+      text += dots(columnOf(start) - columnOf(now)) + bar(task, columnOf(end) - columnOf(start));
+      now = end;
     }
-    text += dots(times.makespan - now);
+    text += dots(columnOf(times.makespan) - columnOf(now));
     trimRight(text);
     return text;
   }
 
-  std::string dots(std::int64_t units) const {
+  int cheapestTask() const {
+    int least = kMaxCost;
+    for (const std::vector<Task> &row : order.rows)
+      for (const Task &task : row)
+        if (const int cost = costs.of(task.kind); cost > 0)
+          least = std::min(least, cost);
+    return least;
+  }
+
+  std::size_t columnOf(std::int64_t time) const {
+    return static_cast<std::size_t>(time) * unit / static_cast<std::size_t>(cheapest);
+  }
+
+  std::string dots(std::size_t columns) const {
     std::string text;
-    for (std::int64_t slot = 0; slot < units; ++slot)
-      text += padded(".", unit);
+    while (text.size() < columns)
+      text += padded(".", std::min(unit, columns - text.size()));
     return text;
   }
 
   // "B0--- ": as wide as the task is long, with a gap behind.
-  std::string bar(const Task &task) const {
-    const std::size_t width = unit * static_cast<std::size_t>(costs.of(task.kind)) - 1;
+  std::string bar(const Task &task, std::size_t columns) const {
     const std::string name = padded(label(task), unit - 1);
-    return (width == unit - 1 ? name : padded(label(task), width, '-')) + " ";
+    return (columns == unit ? name : padded(label(task), columns - 1, '-')) + " ";
   }
 
   const Schedule &order;
@@ -161,6 +175,7 @@ private:
   const UnitTimes times;
   const bool withStages;
   const std::size_t unit;
+  const int cheapest;
 };
 
 } // namespace

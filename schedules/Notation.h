@@ -33,7 +33,8 @@ std::string toCsv(const OrderTable &table);
 /// One line per rank in order of execution, columns aligned, `.` for an idle slot.
 std::string toGrid(const Schedule &order);
 
-/// The picture of the papers: every task stands at its start and is as wide as its cost.
+/// The picture of the papers: every task stands at its start and is as wide as its cost, the
+/// cheapest as narrow as may be.
 ///   rank 0  F0 F1 .  .  B0--- .  B1---
 ///   rank 1  .  F0 B0--- F1 B1--- .  .
 /// The parts of a pair stand one behind the other. Stages are left out where every rank holds one,

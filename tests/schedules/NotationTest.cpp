@@ -88,10 +88,17 @@ TEST(Json, TimesAreOnTheClockOfTheCosts) {
 }
 
 TEST(Timeline, TasksAreAsWideAsTheyCost) {
-  const UnitCosts costs{.forward = 2, .backwardInput = 1, .backwardWeight = 1, .transfer = 1};
-  EXPECT_EQ("\n" + toTimeline(orders::oneFOneB.build({.ranks = 2, .microbatches = 1}), costs), R"(
-rank 0  F0--- .  .  .  .  .  .  B0---
-rank 1  .  .  .  F0--- B0--- .  .  .
+  const Schedule order = orders::oneFOneB.build({.ranks = 2, .microbatches = 1});
+  EXPECT_EQ("\n" + toTimeline(order, {1, 1, 1, 1}), R"(
+rank 0  F0 .  .  .  .  .  B0---
+rank 1  .  .  F0 B0--- .  .  .
+)");
+  EXPECT_EQ(toTimeline(order, {10, 10, 10, 10}), toTimeline(order, {1, 1, 1, 1}));
+  EXPECT_EQ(
+      "\n" + toTimeline(orders::zeroBubbleH1.build({.ranks = 2, .microbatches = 2}), {10, 12, 8}),
+      R"(
+rank 0  F0 F1- .  . I0- W0 .I1- W1
+rank 1  .  F0- I0-- F1 I1-- W0 W1 .
 )");
 }
 
