@@ -7,14 +7,16 @@
 namespace vime {
 namespace {
 
-constexpr std::int64_t kWidestVector = 64;  // bytes
-constexpr std::int64_t kTileRows = 14;      // most rows of the register tile
-constexpr std::int64_t kWidenedRows = 112;  // WidenedProduct.h
-constexpr std::int64_t kDepthChunk = 128;   // Gemm.h
-constexpr std::int64_t kQueryBlock = 32;    // AttentionBackward.cpp
-constexpr std::int64_t kBackwardKeys = 256; // AttentionBackward.cpp
-constexpr std::int64_t kAlignment = 64;     // each area starts at a multiple of it
-constexpr std::int64_t kMostAreas = 12;     // of attention's backward
+constexpr std::int64_t kWidestVector = 64;   // bytes
+constexpr std::int64_t kTileRows = 14;       // most rows of the register tile
+constexpr std::int64_t kWidenedRows = 112;   // WidenedProduct.h
+constexpr std::int64_t kDepthChunk = 128;    // Gemm.h
+constexpr std::int64_t kDepthSlab = 256;     // Gemm.h
+constexpr std::int64_t kPackedColumns = 384; // Gemm.h
+constexpr std::int64_t kQueryBlock = 32;     // AttentionBackward.cpp
+constexpr std::int64_t kBackwardKeys = 256;  // AttentionBackward.cpp
+constexpr std::int64_t kAlignment = 64;      // each area starts at a multiple of it
+constexpr std::int64_t kMostAreas = 12;      // of attention's backward
 
 std::int64_t roundUp(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -69,10 +71,11 @@ std::size_t productWorkspace(DataType type, std::int64_t columns, std::int64_t d
                              KernelLibrary library) {
   if (library == KernelLibrary::LibTorch)
     return torchBytes(2 * kLibTorchTile * kLibTorchTile, type);
-  const bool widens = type != sumTypeOf(type);
-  const std::int64_t rows =
-      widens ? kWidenedRows * (depth + panelFor(columns, type)) : kTileRows * kDepthChunk;
-  return bytesFor(inPanels(columns, type) * depth + rows, widens ? 3 : 2, type);
+  const std::int64_t inAll = inPanels(columns, type);
+  if (type != sumTypeOf(type))
+    return bytesFor(inAll * depth + kWidenedRows * (depth + panelFor(columns, type)), 3, type);
+  const std::int64_t atOnce = std::min(inAll, kPackedColumns) * std::min(depth, kDepthSlab);
+  return bytesFor(atOnce + kTileRows * kDepthChunk, 2, type);
 }
 
 std::size_t linearWorkspace(DataType type, const Linear &linear, KernelLibrary library) {

@@ -10,18 +10,25 @@
 namespace vime::ISA {
 
 inline constexpr std::int64_t kDepthChunk = 128;
-inline constexpr std::int64_t kDepthSlab = 2 * kDepthChunk; // no matter for bits, only for caches
+// No matter for bits, only for caches:
+inline constexpr std::int64_t kDepthSlab = 2 * kDepthChunk;
+inline constexpr std::int64_t kPackedColumns = 384; // whole panels of any width
 
 /// Element (row, column) at data[row * rowStride + column * columnStride].
 template <typename T> struct Strided {
   const T *data;
   std::int64_t rowStride;
   std::int64_t columnStride;
+  const T *at(std::int64_t row, std::int64_t column) const {
+    return data + row * rowStride + column * columnStride;
+  }
 };
 
 template <typename T> struct RowMajor {
   T *data;
   std::int64_t stride;
+  /// From this column on; none stays none.
+  RowMajor right(std::int64_t column) const { return {data ? data + column : data, stride}; }
 };
 
 /// Copies a matrix. T is what the vectors hold; either side may be BFloat16 where that is float.

@@ -117,7 +117,15 @@ template <typename T, int Vectors, typename From>
 void packPanels(std::int64_t depth, std::int64_t columns, const From *from, std::int64_t rowStride,
                 std::int64_t columnStride, T *to) {
   constexpr int kColumns = kPanel<T, Vectors>;
-  for (std::int64_t first = 0; first < columns; first += kColumns, to += depth * kColumns)
+  const std::int64_t whole = columnStride == 1 ? columns / kColumns * kColumns : 0;
+  for (std::int64_t k = 0; k < depth; ++k) // along memory, over all panels
+    for (std::int64_t first = 0; first < whole; first += kColumns)
+#pragma GCC unroll 2
+      for (int v = 0; v < Vectors; ++v)
+        store(to + first * depth + k * kColumns + v * kWidth<T>,
+              load(from + k * rowStride + first + v * kWidth<T>));
+  to += whole * depth;
+  for (std::int64_t first = whole; first < columns; first += kColumns, to += depth * kColumns)
     packPanel<T, Vectors>(depth, int(minimum(columns - first, kColumns)),
                           from + first * columnStride, rowStride, columnStride, to);
 }

@@ -9,18 +9,31 @@
 namespace vime::ISA {
 namespace {
 
+/// Packs and multiplies a block of B at a time, so that its panels stay in the second cache.
 template <typename T, int Vectors> void multiplyPlain(const Product &product, Scratch scratch) {
-  const auto *b = static_cast<const T *>(product.b.data);
-  T *panels = scratch.take<T>(roundUp(product.columns, kPanel<T, Vectors>) * product.depth);
+  const Strided<T> a{static_cast<const T *>(product.a.data), product.a.rowStride,
+                     product.a.columnStride};
+  const Strided<T> b{static_cast<const T *>(product.b.data), product.b.rowStride,
+                     product.b.columnStride};
+  const std::int64_t mostDepth = minimum(kDepthSlab, product.depth);
+  const std::int64_t mostColumns =
+      minimum(kPackedColumns, roundUp(product.columns, kPanel<T, Vectors>));
+  T *panels = scratch.take<T>(mostColumns * mostDepth);
   T *rowsCopy = scratch.take<T>(kTileRows * kDepthChunk);
-  packPanels<T, Vectors>(product.depth, product.columns, b, product.b.rowStride,
-                         product.b.columnStride, panels);
-  multiply<T, Vectors>(
-      {product.rows, product.columns, product.depth},
-      {static_cast<const T *>(product.a.data), product.a.rowStride, product.a.columnStride},
-      packedPanels<T, Vectors>(panels, product.depth),
-      {static_cast<const T *>(product.residual.data), product.residual.stride},
-      {static_cast<T *>(product.result.data), product.result.stride}, rowsCopy);
+  const RowMajor<T> result{static_cast<T *>(product.result.data), product.result.stride};
+  RowMajor<const T> addend{static_cast<const T *>(product.residual.data), product.residual.stride};
+  for (std::int64_t k = 0; k < product.depth; k += mostDepth) {
+    const std::int64_t depth = minimum(mostDepth, product.depth - k);
+    for (std::int64_t column = 0; column < product.columns; column += mostColumns) {
+      const std::int64_t columns = minimum(mostColumns, product.columns - column);
+      packPanels<T, Vectors>(depth, columns, b.at(k, column), b.rowStride, b.columnStride, panels);
+      multiply<T, Vectors>({product.rows, columns, depth},
+                           {a.at(0, k), a.rowStride, a.columnStride},
+                           packedPanels<T, Vectors>(panels, depth), addend.right(column),
+                           result.right(column), rowsCopy);
+    }
+    addend = {result.data, result.stride};
+  }
 }
 
 template <typename E, int Vectors> void run(const Product &product, Scratch scratch) {

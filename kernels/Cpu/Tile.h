@@ -65,15 +65,22 @@ VIME_INLINE void writeTile(const TileCall<T> &call, const Accumulators<T, Rows, 
   }
 }
 
+template <typename T, int Rows, int Vectors>
+VIME_INLINE void prefetchTile(const T *from, std::int64_t stride) {
+#pragma GCC unroll 16
+  for (int row = 0; row < Rows; ++row)
+#pragma GCC unroll 2
+    for (int v = 0; v < Vectors; ++v)
+      __builtin_prefetch(from + row * stride + v * kWidth<T>);
+}
+
 template <typename T, int Rows, int Vectors, ReadA read>
 __attribute__((noinline)) void tile(const TileCall<T> &call) {
   Accumulators<T, Rows, Vectors> sum = {};
-  if (call.residual) // of large matrices it comes from afar, and is needed all at once at the end
-#pragma GCC unroll 16
-    for (int row = 0; row < Rows; ++row)
-#pragma GCC unroll 2
-      for (int v = 0; v < Vectors; ++v)
-        __builtin_prefetch(call.residual + row * call.residualStride + v * kWidth<T>);
+  // Of large matrices they come from afar, and are needed all at once at the end.
+  prefetchTile<T, Rows, Vectors>(call.result, call.resultStride);
+  if (call.residual && call.residual != call.result)
+    prefetchTile<T, Rows, Vectors>(call.residual, call.residualStride);
   const std::int64_t stride = call.aStride;
   const T *panel = call.panel;
   // One pointer for three rows: base, base + stride and base + 2 stride are addressing modes, so

@@ -22,8 +22,9 @@ struct Sizes {
   std::int64_t rows, columns, depth;
 };
 
-constexpr Sizes kProducts[] = {{1, 1, 1},    {1, 20, 20},   {7, 51, 20},   {15, 16, 33},
-                               {14, 32, 64}, {33, 259, 20}, {29, 17, 300}, {128, 65, 129}};
+constexpr Sizes kProducts[] = {{1, 1, 1},     {1, 20, 20},    {7, 51, 20},
+                               {15, 16, 33},  {14, 32, 64},   {33, 259, 20},
+                               {29, 17, 300}, {128, 65, 129}, {120, 259, 530}};
 
 TEST_P(KernelsConformance, LinearForward) {
   for (const auto [tokens, outputs, inputs] : kProducts) {

@@ -203,7 +203,8 @@ std::vector<Workout> workouts() {
                             {19, 130, 17},
                             {130, 33, 31},
                             {300, 8, 24},
-                            {5, 257, 65}})
+                            {5, 257, 65},
+                            {530, 259, 120}})
     addTo(all, named("linear", size.tokens, size.inputs, size.outputs),
           [=](Bench bench) { return linear(bench, size); });
   for (const std::int64_t width : {1, 5, 15, 16, 17, 20, 51, 64, 100, 259}) {

@@ -28,7 +28,7 @@ public:
   explicit RandomCalls(DataType type) : type(type) {}
 
   Call product() {
-    const std::int64_t rows = below(40), columns = 1 + below(90), depth = 1 + below(300);
+    const std::int64_t rows = below(130), columns = 1 + below(300), depth = 1 + below(600);
     const bool strided = below(2) == 0;
     return {"product " + names({rows, columns, depth}), productWorkspace(type, columns, depth),
             [=, type = type](const Kernels &kernels, void *workspace) {
