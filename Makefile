@@ -2,3 +2,8 @@
 .PHONY: demo test properties build bench format lint
 demo test properties build bench format lint:
 	@scripts/$@
+
+# A hundred thousand spoiled plans and orders, before the judges and before an interpreter: do they agree?
+.PHONY: mutate
+mutate:
+	@scripts/mutate

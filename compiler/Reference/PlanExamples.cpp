@@ -82,7 +82,7 @@ constexpr std::array kExamples = {
     PlanExample{Rule::C1, 6, "the sender has two slots for the channel, the receiver three"},
     PlanExample{Rule::C1, 7, "a message of 1024 bytes into an input of 512"},
     PlanExample{Rule::C1, 8,
-                "a message over two slots leaves slots of 256 bytes and meets slots of 512"},
+                "a message over two slots leaves slots 256 bytes apart and meets slots 512 apart"},
     PlanExample{Rule::C1, 9, "the send has `skip_if_empty`, the receive has not"},
     PlanExample{Rule::C1, 10, "a channel with fixed 0 and per_token 0"},
     PlanExample{Rule::C1, 20, "a table holds `0SEND_F0` and no `1RECV_F0`"},

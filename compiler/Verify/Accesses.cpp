@@ -107,6 +107,8 @@ AccessReader::AccessReader(const ActionTable &table, const RankView &rank)
     isGroup[index] = lane.kind == LaneKind::Group;
     isRoot[index] = isGroup[index] && isRootOf(table.plan(), lane.group, rank.rank);
     movesSlot[index] = !isGroup[index] && lane.message.perToken != 0;
+    movesPart[index] =
+        movesSlot[index] && tokenBytes(table.plan(), lane.message) < rank.boundaryBytes;
   }
 }
 

@@ -83,7 +83,8 @@ public:
         moveBytes(action, access);
       } else if (shape.perMicrobatch) {
         access.first += slotOf(slots, buffer, microbatch);
-        access.whole = access.end = access.first + 1;
+        access.end = access.first + 1;
+        access.whole = access.end - (movesPart[action.lane] ? 1 : 0);
       } else { // a slot of each microbatch of its pass, whatever other passes have
         access.whole = access.end =
             access.first +
@@ -104,7 +105,8 @@ private:
   const RankView &rank;
   const std::array<std::array<AccessShape, 2>, kOpcodes>
       &shapes; // second: of the root, or of what overwrites
-  std::array<bool, plan::Wait::kMaxLanes> isGroup{}, isRoot{}, movesSlot{}; // of each lane
+  std::array<bool, plan::Wait::kMaxLanes> isGroup{}, isRoot{}, movesSlot{},
+      movesPart{}; // of each lane; a part: less of a slot than the stages compute
 };
 
 } // namespace vime::verify

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "runtime/ModelSpec/Copies.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
@@ -163,6 +164,12 @@ void ActionTable::addRank(std::uint32_t rank) {
   view.end = static_cast<std::uint32_t>(entries.size());
   for (const LocalStage &local : view.program->stages)
     view.stages.push_back(firstStage[local.model] + local.stage);
+  for (const LocalStage &local : view.program->stages) {
+    const Model &model = source.models[local.model];
+    const StageSpec spec = stageSpec(model.config, model.stages[local.stage], capsOf(source.data));
+    view.boundaryBytes = std::max<std::uint64_t>(
+        view.boundaryBytes, std::uint64_t{source.data.tokens} * spec.boundaryBytesPerToken);
+  }
   addSlots(view);
   view.firstLane = static_cast<std::uint32_t>(laneViews.size());
   for (std::uint32_t lane = 0; lane < view.program->lanes.size(); ++lane)

@@ -72,6 +72,7 @@ struct RankView {
   std::vector<std::uint32_t> stages; // of the plan, for each local stage
   std::vector<std::uint32_t> quiet;  // entries behind which all lanes are drained, ascending
   std::vector<SlotRange> slots;      // of each buffer
+  std::uint64_t boundaryBytes = 0;   // most that passes between stages of a microbatch
   std::uint32_t slotCount = 0;
 };
 

@@ -170,17 +170,15 @@ private:
                                                verb, nameOf(moved.kind), room));
   }
 
-  /// A message over several slots keeps their places only if both ends lay them out alike.
+  /// A message over several slots keeps their places only if they lie alike at both ends.
   bool sameSlots(std::size_t k, const Action &sent, const Action &received) {
     const Buffer &from = buffer(source(), sent), &to = buffer(destination(), received);
     const bool several =
         source().program->lanes[sent.lane].message.fixed > std::min(from.bytes, to.bytes);
-    return !several ||
-           (from.stride == to.stride && from.bytes == to.bytes && from.count == to.count) ||
+    return !several || from.stride == to.stride ||
            differ(8, k,
-                  fmt::format(
-                      "moves {} slots of {} bytes, {} apart, into {} slots of {} bytes, {} apart",
-                      from.count, from.bytes, from.stride, to.count, to.bytes, to.stride));
+                  fmt::format("moves slots {} bytes apart into slots {} bytes apart", from.stride,
+                              to.stride));
   }
   static std::string_view nameOf(BufferKind kind) { return plan::nameOf(kind); }
 

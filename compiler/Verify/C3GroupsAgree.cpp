@@ -171,8 +171,7 @@ private:
     if (group.operation == Collective::AllReduce && !addsAlike(k, root, rootEntry, rank, entry))
       return false;
     const bool several = group.message.fixed > std::min(own.bytes, its.bytes);
-    const bool sameSlots =
-        own.stride == its.stride && own.bytes == its.bytes && own.count == its.count;
+    const bool sameSlots = own.stride == its.stride;
     const bool sameKind = own.kind == its.kind;
     const bool sameSkip = ((table.action(rank, entry).flags ^ table.action(root, rootEntry).flags) &
                            kSkipIfEmpty) == 0;

@@ -18,7 +18,9 @@ constexpr std::array kCodes = {
                  "a task is of a microbatch that the step, or the evaluation, has not"},
     VerifierCode{Rule::S1, 6,
                  "the coordinator does not decide, load and report exactly once a step"},
-    VerifierCode{Rule::S1, 7, "the plan runs another number of steps than the job asks for"},
+    VerifierCode{
+        Rule::S1, 7,
+        "the plan runs another number of steps than the job asks for, or than `stop` says"},
     VerifierCode{
         Rule::S1, 8,
         "a stage is not exported exactly once behind the last step, or though nobody asks for it"},
@@ -96,8 +98,8 @@ constexpr std::array kCodes = {
                  "the last of them and before they are scaled"},
     VerifierCode{Rule::S4, 15, "a weight gradient is added after the gradients were reduced"},
     VerifierCode{Rule::S4, 16,
-                 "a stage skips its optimizer where another one does not, or for another reason "
-                 "than bad gradients"},
+                 "a stage skips its optimizer for another reason than bad gradients, or does not "
+                 "skip it for these"},
     VerifierCode{Rule::S4, 17,
                  "an action is skipped with an empty microbatch, though what it leaves is needed"},
     VerifierCode{Rule::S4, 20,
@@ -111,7 +113,7 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::C1, 6,
                  "the two ends of a channel disagree about the slots of its ring, or it has none"},
     VerifierCode{Rule::C1, 7, "a message is larger than the buffer it comes from or goes to"},
-    VerifierCode{Rule::C1, 8, "a message over several slots meets slots of another size"},
+    VerifierCode{Rule::C1, 8, "a message over several slots meets slots that lie otherwise"},
     VerifierCode{Rule::C1, 9,
                  "one end of a message is skipped when the microbatch is empty, the other is not"},
     VerifierCode{Rule::C1, 10, "the messages of a channel have no bytes"},
@@ -156,7 +158,8 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::D3, 2, "the decisions can fall together in too many ways to be judged"},
     VerifierCode{Rule::D4, 1, "a message is sent inside of a case and received outside"},
     VerifierCode{Rule::D5, 1, "ranks have different cases"},
-    VerifierCode{Rule::D5, 2, "an action is guarded whose outputs others need"},
+    VerifierCode{Rule::D5, 2,
+                 "an action is guarded that every step needs, or whose outputs others need"},
     VerifierCode{Rule::D5, 3, "ranks end a loop on different conditions"},
     VerifierCode{Rule::D6, 1, "gradients or losses are divided by another header's denominator"},
 
@@ -181,7 +184,8 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::K1, 1,
                  "a checkpoint takes weights or moments in front of the step's update"},
     VerifierCode{Rule::K1, 2, "weights or moments change between a checkpoint and the next step"},
-    VerifierCode{Rule::K1, 3, "a checkpoint lacks the weights or moments of a stage"},
+    VerifierCode{Rule::K1, 3,
+                 "a checkpoint lacks the weights or moments of a stage, or does not write them"},
 };
 
 } // namespace

@@ -10,6 +10,7 @@
 #include "compiler/Verify/DecisionUses.h"
 #include "compiler/Verify/Rules.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
 
 namespace vime::verify {
@@ -34,13 +35,18 @@ private:
                                   : table.plan().conditions[use.condition - 1].decision;
     bool arrived = false;
     std::uint32_t changed = kNone; // by the latest action that changes the header on this rank
+    std::uint8_t missing = 0;      // axes along which it has not been sent since then
     for (std::uint32_t action = use.from; action < use.action; ++action) {
       const bool certain = program.actions[action].guard == 0 && isCertain(use, action);
-      if (decision != Decision::Bad && changesHeader(action))
+      if (decision != Decision::Bad && changesHeader(action)) {
         changed = action;
+        missing = axesOf(action);
+      }
       if (certain && brings(action, decision))
         arrived = true;
       if (changed != kNone && brings(action, Decision::Microbatches) && isBeside(changed, action))
+        missing &= static_cast<std::uint8_t>(~groupOf(action).axes);
+      if (missing == 0)
         changed = kNone;
     }
     if (!arrived)
@@ -74,6 +80,18 @@ private:
     const std::uint16_t opcode = program.actions[action].opcode;
     return opcode == code(Opcode::Decide) || opcode == code(Opcode::LoadEvaluation) ||
            opcode == code(Opcode::ReportEvaluation);
+  }
+
+  /// What the coordinator decides goes to all replicas, what a replica loads to its own ranks.
+  std::uint8_t axesOf(std::uint32_t action) const {
+    const Mesh &mesh = table.plan().mesh;
+    const bool isLoad = program.actions[action].opcode == code(Opcode::LoadEvaluation);
+    const bool alongData = mesh.data > 1 && !isLoad;
+    const bool alongPipeline = mesh.pipeline > 1 || !alongData;
+    return (alongPipeline ? bitOf(Axis::Pipeline) : 0) | (alongData ? bitOf(Axis::Data) : 0);
+  }
+  const Group &groupOf(std::uint32_t action) const {
+    return table.plan().groups[program.lanes[program.actions[action].lane].group];
   }
 
   bool brings(std::uint32_t action, Decision decision) const {

@@ -1,6 +1,7 @@
 // D5: what has counterparts is skipped on all of them or on none: every rank has the same cases,
 // one behind the other, and calls and transfers stand in the same one; a guard stands only on an
-// action without counterparts, whose outputs nobody misses when it is skipped.
+// action without counterparts that not every step needs, and whose outputs nobody misses when it is
+// skipped.
 #include <map>
 
 #include <fmt/format.h>
@@ -84,6 +85,21 @@ private:
       if (const std::uint32_t reader = readerOutside(buffer, fields.guard); reader != kNone)
         return fault(action, signature.operands[operand].name, reader);
     }
+    if (!mayBeLeftOut(signature.opcode))
+      verdict.to(
+          verdict.error(Rule::D5, 2, {rank.rank, action},
+                        fmt::format("{} of rank {} is guarded by `{}`, but every step needs it",
+                                    verdict.words({rank.rank, action}), rank.rank,
+                                    describeCondition(table.plan(), fields.guard))),
+          {rank.rank, action});
+  }
+
+  /// An update that changes nothing, and what belongs to a checkpoint; everything else is counted
+  /// once a step or adds to what is.
+  static bool mayBeLeftOut(Opcode opcode) {
+    return opcode == Opcode::Optimize || opcode == Opcode::Snapshot ||
+           opcode == Opcode::CheckpointShard || opcode == Opcode::CheckpointCommit ||
+           opcode == Opcode::Copy || opcode == Opcode::Join;
   }
 
   /// An action that reads the buffer under another guard, or none.

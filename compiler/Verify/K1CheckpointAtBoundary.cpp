@@ -1,8 +1,9 @@
 // K1: a checkpoint stands at the boundary of an iteration of the loop over steps: what runs only
 // where `save` is decided takes the weights and the moments of every stage behind the step's update
-// of them, and nothing changes them between there and the end of the iteration. So they belong
-// together, and to the step that the header names. Channels are empty there, because messages never
-// cross the edge of an iteration (C1); that lanes are done with what is taken is for M3.
+// of them, nothing changes them between there and the end of the iteration, and a snapshot is
+// written. So they belong together, and to the step that the header names. Channels are empty
+// there, because messages never cross the edge of an iteration (C1); that lanes are done with what
+// is taken is for M3.
 #include <array>
 
 #include <fmt/format.h>
@@ -19,8 +20,9 @@ namespace {
 using namespace plan;
 
 /// What a checkpoint has of a stage.
-enum Part : std::uint8_t { kWeights, kMoments, kParts };
-constexpr std::string_view kNames[] = {"weights", "moments"};
+enum Part : std::uint8_t { kWeights, kMoments, kShard, kParts };
+constexpr std::string_view kNames[] = {"takes the weights", "takes the moments",
+                                       "writes the snapshot"};
 
 using Taken = std::vector<std::array<bool, kParts>>; // by stage of the plan
 
@@ -58,6 +60,8 @@ private:
 
   void use(std::uint32_t entry, const SlotAccess &access, bool saves) {
     const Buffer &buffer = rank.layout->buffers[access.buffer];
+    if (buffer.kind == BufferKind::Snapshot && saves) // taken, and then written
+      taken[rank.stages[buffer.stage]][kShard] = !access.writes;
     if (buffer.kind != BufferKind::Weights && buffer.kind != BufferKind::Moments)
       return;
     State &state = states[access.buffer];
@@ -98,7 +102,7 @@ private:
 void verifyCheckpointAtBoundary(const ActionTable &table, Verdict &verdict) {
   if (table.choice().of(Decision::Save) == 0)
     return;
-  Taken taken(table.stages().size());
+  Taken taken(table.stages().size(), {false, false, true});
   for (const RankView &rank : table.ranks())
     for (const Segment &segment : rank.segments)
       if (segment.isLoop())
@@ -106,10 +110,9 @@ void verifyCheckpointAtBoundary(const ActionTable &table, Verdict &verdict) {
   for (std::size_t stage = 0; stage < taken.size(); ++stage)
     for (std::size_t part = 0; part < kParts; ++part)
       if (!taken[table.stages()[stage].original][part])
-        verdict.error(
-            Rule::K1, 3,
-            fmt::format("`save` may be decided, but no checkpoint takes the {} of stage {}",
-                        kNames[part], table.stages()[stage].stage));
+        verdict.error(Rule::K1, 3,
+                      fmt::format("`save` may be decided, but no checkpoint {} of stage {}",
+                                  kNames[part], table.stages()[stage].stage));
 }
 
 } // namespace vime::verify

@@ -5,7 +5,8 @@
 // step that is followed by an evaluation runs one forward and, on the last stage, one loss of each
 // of its microbatches too, in each replica, which loads its samples and measures its losses once;
 // these are gathered and then reported once. Another step has none of it. There are as many steps
-// as the job asks for, and behind them the leading replica exports each stage once, if at all.
+// as the job asks for, or as many as run until `stop` is decided, and behind them the leading
+// replica exports each stage once, if at all.
 //
 // A step is an iteration of a loop over steps, or all that stands outside of loops, if there are
 // tasks.
@@ -18,6 +19,8 @@
 
 #include "compiler/Verify/Accesses.h"
 #include "compiler/Verify/Rules.h"
+#include "runtime/Plan/Decisions.h"
+#include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"
 
 namespace vime::verify {
@@ -252,6 +255,10 @@ std::vector<std::uint32_t> loopsOf(const ActionTable &table) {
   return loops;
 }
 
+bool isStop(const Condition &condition) {
+  return condition.decision == Decision::Stop && holds(condition, 1) && !holds(condition, 0);
+}
+
 std::string nameOf(const ActionTable &table, std::uint32_t replica, const std::string &where) {
   return table.replicas() == 1 ? where : fmt::format("{} of replica {}", where, replica);
 }
@@ -276,6 +283,29 @@ std::uint64_t judgeSteps(const ActionTable &table, std::uint32_t loop, Verdict &
   return steps;
 }
 
+/// Only `stop` says that the run is over, and where it may say so, the steps end.
+void judgeEnds(const ActionTable &table, Verdict &verdict) {
+  const Plan &plan = table.plan();
+  const bool mayStop = std::ranges::any_of(valuesOf(plan, Decision::Stop),
+                                           [](std::uint32_t value) { return value == 1; });
+  for (const RankView &rank : table.ranks())
+    for (const Segment &segment : rank.segments) {
+      if (!segment.isLoop())
+        continue;
+      const std::vector<Loop> &loops = rank.program->loops;
+      const std::uint8_t until = std::ranges::find(loops, segment.loop, &Loop::id)->until;
+      if (until == 0 ? !mayStop : isStop(plan.conditions[until - 1]))
+        continue;
+      verdict.error(Rule::S1, 7,
+                    fmt::format("loop {} of rank {} ends {}", segment.loop, rank.rank,
+                                until == 0 ? std::string("on no condition, though `stop` may be "
+                                                         "decided")
+                                           : "on `" + describeCondition(plan, until) +
+                                                 "`, which does not say that the run is over"));
+      return; // other ranks would only repeat it
+    }
+}
+
 std::string_view asked(std::uint32_t exports) {
   return exports == 0 ? "though the job asks for none" : "not once";
 }
@@ -287,8 +317,8 @@ public:
   Exports(const ActionTable &table, const RankView &rank, Verdict &verdict)
       : table(table), rank(rank), verdict(verdict), shards(rank.stages.size(), 0) {}
 
-  /// Commits found.
-  std::uint32_t judge() {
+  /// Commits found. `known`: calls after which the coordinator commits; its own are found first.
+  std::uint32_t judge(std::uint32_t &known) {
     for (const Segment &segment : rank.segments)
       for (std::uint32_t entry = segment.first; entry < segment.end; ++entry)
         add(entry, !segment.isLoop() && &segment == &rank.segments.back());
@@ -303,31 +333,45 @@ public:
                                   exports && wanted == 0 ? "though the first copy of the model is"
                                                          : asked(wanted)));
     }
+    if (commits != 0)
+      known = callsAtCommit;
+    if (total(shards) != 0 && callsAtShard >= known)
+      misplaced(lastShard, "after what was exported is counted");
     return commits;
   }
 
 private:
   void add(std::uint32_t entry, bool isLast) {
     const Action &action = table.action(rank, entry);
-    if (action.opcode == code(Opcode::ExportShard) && isLast && !gathered)
+    if (action.opcode == code(Opcode::ExportShard)) {
+      if (!isLast)
+        return misplaced(entry, "before the last step");
       ++shards[action.stage];
-    else if (action.opcode == code(Opcode::ExportShard))
-      misplaced(entry);
-    commits += action.opcode == code(Opcode::ExportCommit);
-    gathered = gathered || (isLast && action.opcode == code(Opcode::Gather) && total(shards) != 0);
+      lastShard = entry;
+      callsAtShard = calls;
+    }
+    if (action.opcode == code(Opcode::ExportCommit)) {
+      ++commits;
+      callsAtCommit = calls;
+    }
+    calls += isLast && action.opcode == code(Opcode::Gather) && isOfRank(action);
+  }
+
+  /// Gathers the counters of ranks, not those of replicas.
+  bool isOfRank(const Action &action) const {
+    const std::uint32_t source = rank.program->operands[action.operands];
+    return rank.layout->buffers[source].kind == BufferKind::Stats;
   }
 
   static std::uint32_t total(const std::vector<std::uint32_t> &counts) {
     return std::accumulate(counts.begin(), counts.end(), 0u);
   }
 
-  void misplaced(std::uint32_t entry) {
+  void misplaced(std::uint32_t entry, std::string_view when) {
     const ActionPlace place = placeOf(table, rank, entry);
-    verdict.from(verdict.error(Rule::S1, 8, place,
-                               fmt::format("{} runs {}", verdict.words(place),
-                                           gathered ? "after what was exported is counted"
-                                                    : "before the last step")),
-                 place);
+    verdict.from(
+        verdict.error(Rule::S1, 8, place, fmt::format("{} runs {}", verdict.words(place), when)),
+        place);
   }
 
   const ActionTable &table;
@@ -335,13 +379,15 @@ private:
   Verdict &verdict;
   std::vector<std::uint32_t> shards; // of each local stage
   std::uint32_t commits = 0;
-  bool gathered = false;
+  std::uint32_t calls = 0;                           // that gather counters, so far
+  std::uint32_t callsAtShard = 0, callsAtCommit = 0; // in front of the latest one
+  std::uint32_t lastShard = kNone;
 };
 
 void judgeExports(const ActionTable &table, Verdict &verdict) {
-  std::uint32_t commits = 0;
+  std::uint32_t commits = 0, known = kNone;
   for (const RankView &rank : table.ranks())
-    commits += Exports(table, rank, verdict).judge();
+    commits += Exports(table, rank, verdict).judge(known);
   const std::uint32_t wanted = table.plan().run.exportTo.empty() ? 0 : 1;
   if (commits != wanted)
     verdict.error(Rule::S1, 9,
@@ -371,6 +417,7 @@ void verifyTasksComplete(const ActionTable &table, Verdict &verdict) {
     verdict.error(
         Rule::S1, 7,
         fmt::format("the plan runs {} steps, the job asks for {}", steps, table.plan().run.steps));
+  judgeEnds(table, verdict);
   judgeExports(table, verdict);
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Mesh.h"
 
 namespace vime::verify {
 
@@ -16,6 +17,12 @@ namespace {
 bool isBehindSteps(const RankView &rank, std::uint32_t instant) {
   const std::uint32_t segment = instant / 2;
   return segment > 0 && !rank.segments[segment].isLoop();
+}
+
+/// Each replica loads its own part of a step.
+bool isLoaded(Product product) {
+  const std::uint8_t opcode = opcodeOf(product);
+  return opcode == opcodeIndex(Opcode::Load) || opcode == opcodeIndex(Opcode::LoadEvaluation);
 }
 
 bool stepHolds(const RankView &rank, const Value &value, const Need &need, std::uint32_t instant) {
@@ -45,7 +52,8 @@ bool Comparison::holds(const Read &read, const Value &value, std::uint32_t insta
   if (std::find(wanted.begin(), wanted.end(), value.product) == wanted.end())
     return false;
   const Signature &writer = *signatures[opcodeOf(value.product)];
-  return (!writer.perStage || stageHolds(value, need, read.entry)) &&
+  return (!isLoaded(value.product) || isOfReplica(value)) &&
+         (!writer.perStage || stageHolds(value, need, read.entry)) &&
          (!writer.perMicrobatch || need.microbatch == OfMicrobatch::Any ||
           value.microbatch == wantedMicrobatch(need, read)) &&
          stepHolds(rank, value, need, instant);
@@ -60,6 +68,11 @@ bool Comparison::isOfOtherCopy(const Read &read) const {
                                  [&](std::uint32_t stage) { return table.stages()[stage].isLast; });
   return head != rank.stages.end() && table.stages()[*head].copies > 1 &&
          !table.stages()[*head].runs(read.index);
+}
+
+bool Comparison::isOfReplica(const Value &value) const {
+  const Mesh &mesh = table.plan().mesh;
+  return replicaOf(mesh, table.rankOf(value.entry).rank) == replicaOf(mesh, rank.rank);
 }
 
 void Comparison::report(const Read &read, const Value &value, std::uint32_t writer,
@@ -176,6 +189,8 @@ std::string Comparison::describe(const Value &value, std::uint32_t instant) cons
     text += fmt::format(", stage {}", table.stages()[value.stage].stage);
   if (writer.perMicrobatch)
     text += fmt::format(", microbatch {}", value.microbatch);
+  if (isLoaded(value.product) && !isOfReplica(value))
+    text += " of another replica";
   return value.instant == instant ? text : text + " of an earlier step";
 }
 

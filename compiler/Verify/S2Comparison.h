@@ -36,6 +36,7 @@ private:
   const Need::Products &wantedBy(const Read &read) const;
   std::int64_t wantedStage(const Need &need, const StageView &reader) const;
   bool isOfOtherCopy(const Read &read) const;
+  bool isOfReplica(const Value &value) const;
   bool stageHolds(const Value &value, const Need &need, std::uint32_t entry) const;
   bool hasStage(std::uint32_t entry) const {
     return signatures[opcodeIndex(table.action(rank, entry).opcode)]->perStage;

@@ -101,9 +101,9 @@ private:
                  action);
         if (carries)
           carry(position, access);
-        else if (opcode == opcodeIndex(Opcode::Gather) || opcode == opcodeIndex(Opcode::AllGather))
-          judgeWhole(entry, action, access);
       }
+      if (opcode == opcodeIndex(Opcode::Gather) || opcode == opcodeIndex(Opcode::AllGather))
+        judgeWhole(entry, action, access);
       if (access.writes)
         write(entry, action, position, access);
     });
@@ -123,7 +123,8 @@ private:
     const std::uint64_t bytes = fixedBytes(table, rank, action, access.operand);
     if (bytes < buffer.extent())
       comparison.fault(5, entry, writers[access.first],
-                       fmt::format("takes only {} of the {} bytes of `{}`", bytes, buffer.extent(),
+                       fmt::format("{} only {} of the {} bytes of `{}`",
+                                   access.writes ? "fills" : "takes", bytes, buffer.extent(),
                                    describeBuffer(table.plan(), rank.rank, access.buffer)));
   }
 
@@ -194,6 +195,8 @@ private:
     if (!matched)
       return {};
     const LaneView &partner = table.lanes()[lane.partner];
+    if (table.laneOf(partner).message != table.laneOf(lane).message)
+      return {}; // C1
     return {true, partner.rank < rank.rank, partner.first - lane.first};
   }
 

@@ -258,9 +258,20 @@ private:
     return sound;
   }
 
+  /// What an action on a microbatch is given as the slot of that microbatch holds something of it;
+  /// elsewhere in such a buffer nobody would look.
+  static bool holdsMicrobatches(BufferKind kind) {
+    return (kind >= BufferKind::Segments && kind <= BufferKind::Losses) ||
+           (kind >= BufferKind::Input && kind <= BufferKind::WeightStash) ||
+           kind == BufferKind::Workspace;
+  }
+
   bool slots(std::uint32_t rank) {
     std::uint64_t count = 0;
     for (const Buffer &buffer : plan.layouts[plan.layoutOf[rank]].buffers) {
+      require(buffer.count <= 1 || !isEnumerator(buffer.kind) || holdsMicrobatches(buffer.kind), 10,
+              "`{}` of rank {} has {} slots, but belongs to no microbatch", nameOf(buffer.kind),
+              rank, buffer.count);
       require(isEnumerator(buffer.kind) && isEnumerator(buffer.tier) && buffer.count >= 1, 10,
               "a buffer of rank {} has no known kind or no slots", rank);
       count += std::min(buffer.count, mostMicrobatchesOf(plan));

@@ -35,8 +35,7 @@ struct StageState {
   std::uint32_t tiedSum = kNone;      // of the head: buffer that its tied gradients are added up in
   std::uint32_t tiedTaken = kNone;    // of the head: entry that sends or adds them
   std::uint32_t tiedAdded = kNone;    // of the embedding: entry that adds them
-  /// Input gradients before the first weight gradient that an empty microbatch skips: microbatch
-  /// and entry.
+  /// Input gradients that an empty microbatch skips: microbatch and entry.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> skipped;
 };
 
@@ -49,7 +48,9 @@ public:
                           [](const StageView &stage) { return stage.copies > 1; })),
         reduces(table.plan().mesh.data > 1), summed(reduces ? Phase::Reduced
                                                     : joins ? Phase::Joined
-                                                            : Phase::Gradients) {}
+                                                            : Phase::Gradients),
+        mayBeBad(std::ranges::any_of(valuesOf(table.plan(), Decision::Bad),
+                                     [](std::uint32_t value) { return value != 0; })) {}
 
   void run(const Segment &segment) {
     for (std::uint32_t entry = segment.first; entry < segment.end; ++entry)
@@ -125,7 +126,7 @@ private:
   /// The gradients of norms are made here, and stored by the weight gradient.
   void inputGradient(std::uint32_t entry, const Action &action) {
     StageState &stage = stages[action.stage];
-    if (stage.gradients == 0 && (action.flags & kSkipIfEmpty) != 0)
+    if ((action.flags & kSkipIfEmpty) != 0)
       stage.skipped.push_back({table.microbatch(rank, entry), entry});
   }
 
@@ -158,7 +159,7 @@ private:
             "adds to a gradient of the tied matrix that was already handed on");
     else if (!first && (stage.sum != sumOf(action) || stage.tiedSum != tiedSumOf(action)))
       fault(11, entry, stage.last, "adds to another buffer than the weight gradient before it");
-    if (first && overwrites)
+    if ((action.flags & kSkipIfEmpty) == 0)
       for (const auto &[skipped, input] : stage.skipped)
         if (skipped == microbatch)
           neededWhenEmpty(input);
@@ -252,10 +253,8 @@ private:
   void guard(std::uint32_t entry, const Action &action) {
     if (action.guard != 0 && !isNotBad(table.plan().conditions[action.guard - 1]))
       fault(16, entry, kNone, "is guarded by something else than bad gradients");
-    else if (optimized != kNone && guarded != (action.guard != 0))
-      fault(16, entry, optimized, "is guarded otherwise than that of another stage");
-    guarded = action.guard != 0;
-    optimized = entry;
+    else if (action.guard == 0 && mayBeBad)
+      fault(16, entry, kNone, "is not guarded, though `bad` may be decided");
   }
 
   static bool isNotBad(const Condition &condition) {
@@ -336,8 +335,7 @@ private:
   const bool joins, reduces; // over copies of the model, over replicas
   const Phase summed;        // before which nothing may be scaled
   std::uint32_t gathered = kNone, clipped = kNone;
-  std::uint32_t optimized = kNone; // entry of the latest `optimize`
-  bool guarded = false;            // that one
+  const bool mayBeBad;
   bool used = false;
 };
 

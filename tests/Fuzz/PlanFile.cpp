@@ -11,7 +11,7 @@
 #include "tests/Fuzz/InputReader.h"
 #include "tests/Fuzz/PlanEdits.h"
 #include "tests/Fuzz/Target.h"
-#include "tests/verify/Interpreter.h"
+#include "tests/Interpreter/Interpreter.h"
 
 namespace vime::fuzz {
 namespace {
@@ -50,15 +50,18 @@ void comesBack(const plan::Plan &plan) {
   must(*fromText == plan, "the text of a plan is the same plan");
 }
 
-/// What the judges accept comes to its end.
+/// What the judges accept is right.
 void isJudged(const plan::Plan &plan) {
   Findings findings;
   verifyPlan(plan, findings, "job.yaml");
   const SourceCache sources;
   (void)renderText(findings, sources);
   (void)renderJson(findings, sources);
-  if (!findings.any() && plan.mesh.ranks() <= 8 && actionsRun(plan) <= kMostActionsRun)
-    must(finishesInLockstep(plan), "a proved plan finishes, one action after the other");
+  constexpr std::uint64_t kMostSteps = 8; // that the interpreter decides about
+  if (!findings.any() && plan.mesh.ranks() <= 8 && actionsRun(plan) <= kMostActionsRun &&
+      plan.models.size() == 1 && plan.run.steps <= kMostSteps)
+    must(interpreter::judge(plan, interpreter::coursesOf(plan)).fault == interpreter::Fault::None,
+         "a proved plan trains what its job asks for");
 }
 
 } // namespace

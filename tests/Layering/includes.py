@@ -33,6 +33,8 @@ INSIDE = [
                              "kernels/Workspace.h"]),
     ("runtime/",            ["kernels/"]),
     ("kernels/",            []),
+    # What judges the judges has the plan in common with them, and what an order is.
+    ("tests/Interpreter/",  ["schedules/Schedule.h", *CONTRACTS]),
     ("tests/",              ["schedules/", "dialects/", "compiler/", "runtime/", "kernels/"]),
 ]
 

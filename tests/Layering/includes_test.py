@@ -71,6 +71,11 @@ class Includes(unittest.TestCase):
         self.allow("compiler/Verify/C1.cpp", '#include "compiler/Diagnostics/Findings.h"')
         self.allow("compiler/Lowering/Comm.cpp", '#include "compiler/Verify/Judge.h"')
 
+    def test_the_interpreter_knows_nothing_of_those_it_judges(self):
+        for folder in ("compiler/Verify", "compiler/Lowering", "compiler/Frontend", "runtime/Exec", "tests/verify"):
+            self.refuse("tests/Interpreter/Machine.cpp", f'#include "{folder}/Anything.h"', "tests/Interpreter/ does not")
+        self.allow("tests/Interpreter/Machine.cpp", '#include "runtime/Plan/CheckPlan.h"')
+
     def test_libraries_stay_where_they_belong(self):
         self.refuse("runtime/Plan/Plan.cpp", '#include "mlir/IR/Value.h"', "only dialects/")
         self.refuse("runtime/Plan/Plan.cpp", "#include <llvm/ADT/SmallVector.h>", "only dialects/")

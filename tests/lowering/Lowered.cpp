@@ -48,9 +48,9 @@ Job jobOf(const JobShape &shape) {
   job.limits.transferSeconds.value = 600;
   job.run.steps.value = 5;
   job.run.exportTo.value = shape.exportTo;
-  if (shape.saves) {
+  if (shape.saves != 0) {
     job.checkpoint.directory.value = "saved";
-    job.checkpoint.every.value = 1;
+    job.checkpoint.every.value = shape.saves;
   }
   job.actor.model.value = "tiny";
   job.memory.recompute.value = shape.recomputesLayers ? "layer" : "none";
@@ -76,15 +76,21 @@ plan::Plan lowered(const JobShape &shape) {
   EXPECT_TRUE(order) << shape.schedule;
   if (!order)
     return {};
-  auto plan = lowerCommunication(
-      job, *order,
-      shape.family.empty() ? std::vector{job.pipeline.microbatches.value} : shape.family, findings);
+  const auto plan =
+      lowered(job, *order,
+              shape.family.empty() ? std::vector{job.pipeline.microbatches.value} : shape.family);
   EXPECT_TRUE(plan) << shape.schedule;
-  if (!plan)
-    return {};
-  EXPECT_TRUE(planMemory(*plan, capsOf(job), mostMicrobatches(job)));
+  return plan.value_or(plan::Plan());
+}
+
+std::optional<plan::Plan> lowered(const Job &job, const Schedule &order,
+                                  const std::vector<std::uint32_t> &family) {
+  Findings findings;
+  auto plan = lowerCommunication(job, order, family, findings);
+  if (!plan || !planMemory(*plan, capsOf(job), mostMicrobatches(job)))
+    return std::nullopt;
   finishPlan(*plan, job, {.bytes = 1000, .hash = {1, 2}}, "test");
-  return *plan;
+  return plan;
 }
 
 std::uint32_t indexOfAction(const plan::Plan &plan, std::uint32_t rank,

@@ -1,6 +1,7 @@
 // A job for tests, made without a job file, and its plan.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "compiler/Frontend/Job.h"
 #include "runtime/Plan/Plan.h"
 #include "schedules/Registry.h"
+#include "schedules/Schedule.h"
 
 namespace vime {
 
@@ -18,7 +20,8 @@ struct JobShape {
   std::vector<std::uint32_t> family = {}; // numbers of microbatches; empty: the one above
   std::uint32_t evaluates = 0;            // microbatches of held-out text every second step
   std::uint32_t replicas = 1;
-  bool tiedHead = false, recomputesLayers = false, saves = false; // checkpoints, every step
+  bool tiedHead = false, recomputesLayers = false;
+  std::uint32_t saves = 0; // steps between two checkpoints; 0: none
 };
 
 /// The orders that a job can have.
@@ -27,6 +30,9 @@ std::vector<Order> trainingOrders();
 Job jobOf(const JobShape &shape);
 /// The plan as all phases leave it; fails the test if there is none.
 plan::Plan lowered(const JobShape &shape);
+/// The plan of an order of one's own for the job; nothing if the lowering refuses it.
+std::optional<plan::Plan> lowered(const Job &job, const Schedule &order,
+                                  const std::vector<std::uint32_t> &family);
 /// The first action of a rank with this description (runtime/Plan/Describe.h); fails the test if
 /// there is none.
 std::uint32_t indexOfAction(const plan::Plan &plan, std::uint32_t rank,

@@ -46,13 +46,16 @@ TEST(Choices, LoweredPlansOfReplicasKeepEveryRuleInAll) {
         << schedule;
 }
 
-/// What an empty microbatch skips; the first one of a step clears the gradients.
+/// What an empty microbatch skips; the first one of a step clears the gradients, a later one adds
+/// the gradients of norms that its input gradient made.
 TEST(Choices, AnInputGradientThatIsNeededIsNotSkipped) {
-  Plan plan = lowered({.schedule = "zb-h1", .microbatches = 3, .family = {2, 3}, .replicas = 2});
-  for (Action &action : plan.programs[0].actions)
-    if (action.opcode == code(Opcode::BackwardInput) && action.microbatch == 0)
-      action.flags |= kSkipIfEmpty;
-  EXPECT_NE(judged(plan).find("S0417"), std::string::npos);
+  for (const std::uint32_t microbatch : {0u, 1u}) {
+    Plan plan = lowered({.schedule = "zb-h1", .microbatches = 3});
+    for (Action &action : plan.programs[0].actions)
+      if (action.opcode == code(Opcode::BackwardInput) && action.microbatch == microbatch)
+        action.flags |= kSkipIfEmpty;
+    EXPECT_NE(judged(plan).find("S0417"), std::string::npos) << microbatch;
+  }
 }
 
 TEST(Choices, TheFamilyHasACaseForEachMember) {
@@ -69,6 +72,10 @@ void drop(Program &program, std::uint32_t index) {
   action.opcode = code(Opcode::Join);
   action.operandCount = 0;
   action.lane = 0;
+}
+
+std::uint8_t guardOf(Plan &plan, std::uint32_t rank, std::string_view description) {
+  return at(plan, rank, description).guard;
 }
 
 struct Break {
@@ -132,6 +139,13 @@ const Break kBreaks[] = {
      [](Plan &plan) {
        at(plan, 1, "evaluate, stage 1, microbatch 0").guard = plan.programs[1].cases[2].condition;
      }},
+    {"D0502", "is guarded by `bad = 0`, but every step needs it",
+     [](Plan &plan) { at(plan, 0, "report").guard = guardOf(plan, 0, "optimize, stage 0"); }},
+    {"D0502", "is guarded by `bad = 0`, but every step needs it",
+     [](Plan &plan) {
+       for (std::uint32_t rank = 0; rank < 2; ++rank)
+         at(plan, rank, "measure").guard = guardOf(plan, 0, "optimize, stage 0");
+     }},
     {"D0503", "loop 0 ends on `stop = 1` on rank 0 and on no condition on rank 1",
      [](Plan &plan) { plan.programs[1].loops[0].until = 0; }},
     {"D0601", "divides by the denominator of a header that is not the one decided for this step",
@@ -164,6 +178,32 @@ const Break kBreaks[] = {
          if (action.opcode == code(Opcode::Backward) && action.microbatch == 0)
            action.flags |= kSkipIfEmpty;
      }},
+    {"S0107", "ends on `evaluate = 1`, which does not say that the run is over",
+     [](Plan &plan) {
+       for (Program &program : plan.programs)
+         program.loops[0].until = program.cases[2].condition;
+     }},
+    {"S0107", "ends on no condition, though `stop` may be decided",
+     [](Plan &plan) {
+       for (Program &program : plan.programs)
+         program.loops[0].until = 0;
+     }},
+    {"S0205", "only a part of `input of stage 1` was received",
+     [](Plan &plan) {
+       for (Program &program : plan.programs)
+         for (Lane &lane : program.lanes)
+           if (lane.flow == Flow::Forward)
+             lane.message.perToken /= 2;
+     }},
+    {"S0310", "`weights` of rank 1 has 2 slots, but belongs to no microbatch",
+     [](Plan &plan) {
+       Buffer &weights =
+           *std::ranges::find(plan.layouts[1].buffers, BufferKind::Weights, &Buffer::kind);
+       weights.offset = plan.layouts[1].arena[0];
+       plan.layouts[1].arena[0] += weights.stride * ++weights.count;
+     }},
+    {"S0416", "is not guarded, though `bad` may be decided",
+     [](Plan &plan) { at(plan, 1, "optimize, stage 1").guard = 0; }},
     {"S0417", "is skipped where a microbatch is empty, though what it leaves is read all the same",
      [](Plan &plan) { at(plan, 0, "optimize, stage 0").flags |= kSkipIfEmpty; }},
     {"S0319", "optimize has a guard that it cannot have",
@@ -240,6 +280,30 @@ Plan savingPlan() {
     }
   }
   return plan;
+}
+
+TEST(Checkpoint, ASnapshotThatIsNotWritten) {
+  Plan plan = lowered({.microbatches = 2, .layers = 2, .saves = 2});
+  EXPECT_EQ(judged(plan), "");
+  drop(plan.programs[1], indexOfAction(plan, 1, "checkpoint_shard, stage 1"));
+  EXPECT_NE(judged(plan).find("error[K0103]: `save` may be decided, but no checkpoint writes the "
+                              "snapshot of stage 1"),
+            std::string::npos)
+      << judged(plan);
+}
+
+/// A call for the counters of a checkpoint is in front of those for the export.
+TEST(Checkpoint, AnExportBehindTheLastCallOfItsRank) {
+  Plan plan = lowered({.microbatches = 2, .layers = 2, .exportTo = "out", .saves = 2});
+  Program &program = plan.programs[1];
+  const std::uint32_t shard = indexOfAction(plan, 1, "export_shard, stage 1");
+  std::swap(program.actions[shard], program.actions[shard + 1]);
+  std::swap(program.actions[shard].time, program.actions[shard + 1].time);
+  ASSERT_EQ(program.actions[shard].opcode, code(Opcode::Gather));
+  EXPECT_NE(judged(plan).find("error[S0108]: export_shard, stage 1 runs after what was exported is "
+                              "counted"),
+            std::string::npos)
+      << judged(plan);
 }
 
 TEST(Checkpoint, KeepsTheRule) { EXPECT_EQ(judged(savingPlan()), ""); }

@@ -1,5 +1,7 @@
 // The codes that the Broken…Test files show no message of: for each a change of the small plan that
 // raises it.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -64,13 +66,14 @@ const Case kCases[] = {
      }},
     // The commit finds what was gathered in the last step.
     {"S0203",
-     [](Plan &plan) {
-       for (Program &program : plan.programs)
-         for (std::uint32_t index = program.loops[0].end; index < program.actions.size(); ++index)
-           if (program.actions[index].opcode == code(Opcode::Gather))
-             program.actions.erase(program.actions.begin() + index);
-     },
-     "model"},
+     [](Plan &plan) { // counters are gathered once, in front of all steps
+       for (Program &program : plan.programs) {
+         const auto begin = program.actions.begin() + program.loops[0].begin++;
+         const auto gather =
+             std::ranges::find(begin, program.actions.end(), code(Opcode::Gather), &Action::opcode);
+         std::rotate(begin, gather, gather + 1);
+       }
+     }},
 
     {"S0301", [](Plan &plan) { plan.mesh.tensor = 2; }},
     {"S0302",

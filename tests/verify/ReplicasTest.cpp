@@ -233,5 +233,47 @@ TEST(Replicas, AreReadBack) {
                      .ok());
 }
 
+/// Replicas of one rank: what one of them has loaded is sent to the others instead of to itself.
+TEST(ReplicaHeaders, AreOfTheirOwnReplica) {
+  Plan plan =
+      lowered({.ranks = 1, .microbatches = 2, .layers = 2, .family = {1, 2}, .replicas = 2});
+  ASSERT_EQ(judged(plan), "");
+  for (Group &group : plan.groups)
+    if (group.name == "step")
+      group.axes = bitOf(Axis::Data);
+  EXPECT_NE(judged(plan).find("holds the header of load of another replica"), std::string::npos)
+      << judged(plan);
+}
+
+/// A rank that gathers from itself alone leaves the places of the others as they were.
+TEST(ReplicaGroups, GatherFromAllMembers) {
+  Plan plan = lowered({.microbatches = 2, .layers = 2});
+  for (Group &group : plan.groups)
+    if (group.name == "norm")
+      group.axes = bitOf(Axis::Data);
+  EXPECT_NE(judged(plan).find("error[S0205]: all_gather `norm` fills only"), std::string::npos)
+      << judged(plan);
+}
+
+/// What an evaluation has changed reaches the ranks of the coordinator's replica only.
+TEST(ReplicaHeaders, AreSentAgainToAllReplicas) {
+  Plan plan = lowered({.ranks = 1, .microbatches = 2, .layers = 2, .evaluates = 2, .replicas = 2});
+  ASSERT_EQ(judged(plan), "");
+  for (Program &program : plan.programs) {
+    std::uint32_t last = 0;
+    for (std::uint32_t index = 0; index < program.actions.size(); ++index)
+      if (program.actions[index].opcode == code(Opcode::Broadcast) &&
+          plan.groups[program.lanes[program.actions[index].lane].group].name == "decision")
+        last = index;
+    program.actions.erase(program.actions.begin() + last);
+    for (Loop &loop : program.loops)
+      loop.end -= last < loop.end;
+    for (Case &one : program.cases)
+      one.end -= last < one.end;
+  }
+  EXPECT_NE(judged(plan).find("in a header that was changed and not sent again"), std::string::npos)
+      << judged(plan);
+}
+
 } // namespace
 } // namespace vime

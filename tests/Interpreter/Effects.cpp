@@ -1,0 +1,270 @@
+#include "tests/Interpreter/Effects.h"
+
+#include <algorithm>
+
+namespace vime::interpreter {
+namespace {
+
+using namespace plan;
+
+const Use &named(const Firing &firing, std::string_view name) {
+  const auto operands = findSignature(firing.action.opcode)->operands;
+  std::size_t index = 0;
+  while (operands[index].name != name)
+    ++index;
+  return firing.uses[index];
+}
+
+Term read(const Firing &firing, std::string_view name) {
+  const Use &use = named(firing, name);
+  return use.present && !use.places.empty() ? firing.memory.read(use.needs()) : kNothing;
+}
+
+std::vector<Term> readSlots(const Firing &firing, std::string_view name) {
+  const Use &use = named(firing, name);
+  std::vector<Term> values;
+  for (std::size_t slot = 0; slot < use.places.size(); ++slot)
+    values.push_back(firing.memory.read(use.needs(slot)));
+  return values;
+}
+
+std::vector<Term> readMembers(const Firing &firing, std::string_view name) {
+  const Use &use = named(firing, name);
+  return use.present ? firing.memory.readAll(use.needs()) : std::vector<Term>();
+}
+
+void write(const Firing &firing, std::string_view name, Term value) {
+  const Use &use = named(firing, name);
+  if (use.present)
+    for (const Place &place : use.places)
+      firing.memory.write(place, value);
+}
+
+TaskInputs inputsOf(const Firing &firing) {
+  TaskInputs in{.header = read(firing, "header"), .segments = read(firing, "segments")};
+  for (const OperandSignature &operand : findSignature(firing.action.opcode)->operands) {
+    if (operand.name == "input")
+      in.input = read(firing, "input");
+    if (operand.name == "weights")
+      in.weights = read(firing, "weights");
+    if (operand.name == "tied_weights")
+      in.tiedWeights = read(firing, "tied_weights");
+    if (operand.name == "output_gradient")
+      in.outputGradient = read(firing, "output_gradient");
+    if (operand.name == "stash" && operand.access != plan::Access::Write)
+      in.stash = read(firing, "stash");
+  }
+  return in;
+}
+
+} // namespace
+
+std::vector<Term> Effects::seen() const {
+  std::vector<Term> sorted = events;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+void Effects::fire(const Firing &firing) {
+  switch (static_cast<Opcode>(firing.action.opcode)) {
+  case Opcode::Forward:
+    return forward(firing, false);
+  case Opcode::Evaluate:
+    return forward(firing, true);
+  case Opcode::Loss:
+    return loss(firing, false);
+  case Opcode::EvaluateLoss:
+    return loss(firing, true);
+  case Opcode::Backward:
+    return backward(firing);
+  case Opcode::BackwardInput:
+    return backwardInput(firing);
+  case Opcode::BackwardWeight:
+    return backwardWeight(firing);
+  case Opcode::Copy:
+    return write(firing, "destination", read(firing, "source"));
+  case Opcode::Snapshot:
+    return write(
+        firing, "snapshot",
+        meaning.snapshot(read(firing, "header"), read(firing, "weights"), read(firing, "moments")));
+  case Opcode::Initialize:
+    return initialize(firing);
+  case Opcode::ScaleGradients:
+    return write(firing, "gradients",
+                 meaning.scaled(read(firing, "header"), read(firing, "gradients")));
+  case Opcode::SquareNorm:
+    return squareNorm(firing);
+  case Opcode::Clip:
+    return write(firing, "scalars", meaning.scalars(readMembers(firing, "all_squares")));
+  case Opcode::Optimize:
+    return optimize(firing);
+  case Opcode::AddTied:
+    return write(firing, "gradients",
+                 meaning.addTied(read(firing, "gradients"), read(firing, "tied_gradients")));
+  case Opcode::Decide:
+    return write(firing, "header", meaning.header(decisions++, Phase::Decided, 0));
+  case Opcode::Load:
+    return load(firing, false);
+  case Opcode::LoadEvaluation:
+    return load(firing, true);
+  case Opcode::Report:
+    return see(meaning.report(read(firing, "header"), read(firing, "scalars"),
+                              readMembers(firing, "all_stats")));
+  case Opcode::ReportEvaluation:
+    return reportEvaluation(firing);
+  case Opcode::ExportShard:
+    see(meaning.exported(firing.stage, read(firing, "weights")));
+    return put(firing, "stats", kCounters, kExported + firing.stage, read(firing, "weights"));
+  case Opcode::ExportCommit:
+    return see(meaning.exportCommit(readMembers(firing, "replica_stats")));
+  case Opcode::CheckpointShard:
+    see(meaning.saved(firing.stage, read(firing, "snapshot")));
+    return put(firing, "stats", kCounters, kSaved + firing.stage, read(firing, "snapshot"));
+  case Opcode::Measure:
+  case Opcode::MeasureEvaluation:
+    return measure(firing);
+  // The commit looks which shards are there and waits for the next one if some are not.
+  case Opcode::CheckpointCommit:
+  case Opcode::Join:
+  case Opcode::Send:
+  case Opcode::Receive:
+  case Opcode::Broadcast:
+  case Opcode::Gather:
+  case Opcode::AllGather:
+  case Opcode::AllReduce:
+    return;
+  }
+}
+
+void Effects::initialize(const Firing &firing) {
+  write(firing, "weights", meaning.initial(true, firing.stage));
+  write(firing, "moments", meaning.initial(false, firing.stage));
+}
+
+void Effects::load(const Firing &firing, bool evaluates) {
+  const Term header = read(firing, "header");
+  const bool isRight = meaning.isHeader(header, evaluates ? Phase::Loaded : Phase::Decided);
+  const std::uint32_t step = isRight ? meaning.stepOf(header) : 0;
+  write(firing, "header",
+        isRight
+            ? meaning.header(step, evaluates ? Phase::Evaluating : Phase::Loaded, firing.replica)
+            : terms.make(Op::Other, {}, {header}));
+  const std::pair<std::string_view, Column> columns[] = {
+      {"tokens", Column::Tokens}, {"labels", Column::Labels}, {"segments", Column::Segments}};
+  for (const auto &[name, column] : columns) {
+    const std::vector<Place> &places = named(firing, name).places;
+    for (std::uint32_t slot = 0; slot < places.size(); ++slot)
+      firing.memory.write(places[slot],
+                          isRight ? meaning.text(column, evaluates, step, firing.replica, slot)
+                                  : terms.make(Op::Other, {}, {header}));
+  }
+}
+
+void Effects::forward(const Firing &firing, bool evaluates) {
+  const TaskInputs in = inputsOf(firing);
+  write(firing, "stash", meaning.stash(evaluates, firing.stage, firing.microbatch, in));
+  write(firing, "output", meaning.output(evaluates, firing.stage, firing.microbatch, in));
+  write(firing, "workspace", kGarbage);
+}
+
+void Effects::loss(const Firing &firing, bool evaluates) {
+  const TaskInputs in = inputsOf(firing);
+  const Term labels = read(firing, "labels");
+  write(firing, "stash", meaning.lossStash(evaluates, firing.stage, firing.microbatch, in, labels));
+  write(firing, "losses", meaning.loss(evaluates, firing.stage, firing.microbatch, in, labels));
+}
+
+void Effects::backward(const Firing &firing) {
+  const TaskInputs in = inputsOf(firing);
+  write(firing, "workspace", kGarbage);
+  accumulate(firing, in, true);
+  write(firing, "input_gradient",
+        meaning.ofBackward(Op::InputGradient, firing.stage, firing.microbatch, in));
+  write(firing, "stash", kGarbage);
+}
+
+void Effects::backwardInput(const Firing &firing) {
+  const TaskInputs in = inputsOf(firing);
+  const auto made = [&](Op op) {
+    return meaning.ofBackward(op, firing.stage, firing.microbatch, in);
+  };
+  write(firing, "workspace", kGarbage);
+  write(firing, "weight_stash", made(Op::WeightStash));
+  write(firing, "input_gradient", made(Op::InputGradient));
+  write(firing, "stash", made(Op::InputStash));
+}
+
+/// What it adds is the same as what a whole backward adds, if the input gradient had the same
+/// inputs.
+void Effects::backwardWeight(const Firing &firing) {
+  TaskInputs in = inputsOf(firing);
+  const Term weightStash = read(firing, "weight_stash");
+  write(firing, "workspace", kGarbage);
+  // Gradients of norms are made by the input gradient, also those of an empty microbatch: zeros.
+  if (meaning.isEmpty(in.header, firing.microbatch))
+    return accumulate(firing, in, weightStash == kEmpty);
+  constexpr std::size_t kTiedWeights = 4, kStash = 6; // of the parts of what a backward makes
+  const bool isStash = terms.is(in.stash, Op::InputStash) && terms[in.stash].parts.size() > kStash;
+  TaskInputs before = in;
+  if (isStash) {
+    before.tiedWeights = terms[in.stash].parts[kTiedWeights];
+    before.stash = terms[in.stash].parts[kStash];
+  }
+  const auto made = [&](Op op) {
+    return meaning.ofBackward(op, firing.stage, firing.microbatch, before);
+  };
+  const bool isRight =
+      isStash && in.stash == made(Op::InputStash) && weightStash == made(Op::WeightStash);
+  accumulate(firing, before, isRight);
+}
+
+void Effects::accumulate(const Firing &firing, const TaskInputs &in, bool isRight) {
+  const bool clears = (firing.action.immediate & kOverwriteGradients) != 0;
+  const std::pair<std::string_view, Op> sums[] = {{"gradients", Op::Contribution},
+                                                  {"tied_gradients", Op::TiedContribution}};
+  for (const auto &[name, op] : sums) {
+    if (!named(firing, name).present)
+      continue;
+    const Term contribution = isRight ? meaning.ofBackward(op, firing.stage, firing.microbatch, in)
+                                      : terms.make(Op::Other, {}, {in.stash});
+    write(firing, name,
+          clears ? meaning.sum({contribution}) : meaning.addTo(read(firing, name), contribution));
+  }
+}
+
+void Effects::squareNorm(const Firing &firing) {
+  put(firing, "squares", kSquares, firing.stage, meaning.square(read(firing, "gradients")));
+}
+
+void Effects::optimize(const Firing &firing) {
+  const Term header = read(firing, "header"), scalars = read(firing, "scalars"),
+             gradients = read(firing, "gradients"), weights = read(firing, "weights"),
+             moments = read(firing, "moments");
+  write(firing, "weights", meaning.updated(true, header, scalars, gradients, weights, moments));
+  write(firing, "moments", meaning.updated(false, header, scalars, gradients, weights, moments));
+}
+
+void Effects::measure(const Firing &firing) {
+  const Use &losses = named(firing, "losses");
+  put(firing, "stats", kCounters, kMeasured,
+      meaning.measured(firing.action.opcode == code(Opcode::MeasureEvaluation),
+                       read(firing, "header"),
+                       losses.present ? readSlots(firing, "losses") : std::vector<Term>()));
+}
+
+void Effects::reportEvaluation(const Firing &firing) {
+  const Term header = read(firing, "header");
+  see(meaning.evaluationReport(header, readMembers(firing, "all_stats")));
+  write(firing, "header",
+        meaning.isHeader(header, Phase::Evaluating)
+            ? meaning.header(meaning.stepOf(header), Phase::Reported, firing.replica)
+            : terms.make(Op::Other, {}, {header}));
+}
+
+/// Stages of a rank have their own parts of its squares and counters; the rest stays.
+void Effects::put(const Firing &firing, std::string_view record, std::uint32_t kind,
+                  std::uint32_t key, Term value) {
+  write(firing, record, terms.with(read(firing, record), kind, key, value));
+}
+
+} // namespace vime::interpreter

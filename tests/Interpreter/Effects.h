@@ -1,0 +1,56 @@
+// Effects: an action fires. What it reads is taken from the memory of its rank, what it makes of
+// that (Meaning.h) is put there, and what can be seen from outside is noted.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/Interpreter/Meaning.h"
+#include "tests/Interpreter/Memory.h"
+#include "tests/Interpreter/Uses.h"
+
+namespace vime::interpreter {
+
+/// An action of a rank about to fire.
+struct Firing {
+  const plan::Action &action;
+  std::uint32_t replica;
+  std::uint32_t microbatch;
+  std::uint32_t stage; // stageNumber, where it has one
+  const std::vector<Use> &uses;
+  Memory &memory;
+};
+
+class Effects {
+public:
+  Effects(const Meaning &meaning, Terms &terms) : meaning(meaning), terms(terms) {}
+
+  /// Of everything but transfers and collectives.
+  void fire(const Firing &firing);
+  /// Ascending.
+  std::vector<Term> seen() const;
+  void see(Term term) { events.push_back(term); }
+
+private:
+  void initialize(const Firing &firing);
+  void load(const Firing &firing, bool evaluates);
+  void forward(const Firing &firing, bool evaluates);
+  void loss(const Firing &firing, bool evaluates);
+  void backward(const Firing &firing);
+  void backwardInput(const Firing &firing);
+  void backwardWeight(const Firing &firing);
+  void accumulate(const Firing &firing, const TaskInputs &in, bool isRight);
+  void squareNorm(const Firing &firing);
+  void optimize(const Firing &firing);
+  void measure(const Firing &firing);
+  void reportEvaluation(const Firing &firing);
+  void put(const Firing &firing, std::string_view record, std::uint32_t kind, std::uint32_t key,
+           Term value);
+
+  const Meaning &meaning;
+  Terms &terms;
+  std::uint32_t decisions = 0;
+  std::vector<Term> events;
+};
+
+} // namespace vime::interpreter

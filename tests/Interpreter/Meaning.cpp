@@ -1,0 +1,127 @@
+#include "tests/Interpreter/Meaning.h"
+
+#include <algorithm>
+
+namespace vime::interpreter {
+
+using plan::Decision;
+
+std::uint32_t Meaning::decided(Term header, Decision decision) const {
+  if (!terms.is(header, Op::Header))
+    return 0;
+  const Step &step = course[stepOf(header)];
+  const bool ended = isHeader(header, Phase::Reported) && step.evaluationStops;
+  switch (decision) {
+  case Decision::Microbatches:
+    return step.microbatches;
+  case Decision::Evaluate:
+    return step.evaluate;
+  case Decision::Save:
+    return step.save;
+  case Decision::Stop:
+    return ended ? 1 : step.stop;
+  case Decision::Bad:
+    break;
+  }
+  return 0;
+}
+
+bool Meaning::isEmpty(Term header, std::uint32_t microbatch) const {
+  if (!terms.is(header, Op::Header))
+    return false;
+  const Step &step = course[stepOf(header)];
+  const std::uint32_t replica = terms[header].numbers[2];
+  if (isHeader(header, Phase::Evaluating))
+    return microbatch >= step.filledOfText[replica];
+  return microbatch >= step.filled[replica];
+}
+
+Term Meaning::shared(Term header) const {
+  return isHeader(header, Phase::Loaded) || isHeader(header, Phase::Reported)
+             ? this->header(stepOf(header), Phase::Loaded, 0)
+             : terms.make(Op::Other, {}, {header});
+}
+
+Term Meaning::text(Column column, bool evaluates, std::uint32_t step, std::uint32_t replica,
+                   std::uint32_t microbatch) const {
+  return terms.make(Op::Text, {static_cast<std::uint32_t>(column) + (evaluates ? 10u : 0u), step,
+                               replica, microbatch});
+}
+
+Term Meaning::made(Op op, bool evaluates, std::uint32_t stage, std::uint32_t microbatch,
+                   const TaskInputs &in) const {
+  if (isEmpty(in.header, microbatch))
+    return kEmpty;
+  return terms.make(
+      op, {evaluates ? 1u : 0u, stage, microbatch},
+      {in.header, in.segments, in.input, in.weights, in.tiedWeights, in.outputGradient, in.stash});
+}
+
+Term Meaning::lossStash(bool evaluates, std::uint32_t stage, std::uint32_t microbatch,
+                        const TaskInputs &in, Term labels) const {
+  const Term made = this->made(Op::LossStash, evaluates, stage, microbatch, in);
+  return made == kEmpty ? made : terms.make(Op::LossStash, {}, {made, labels});
+}
+
+Term Meaning::loss(bool evaluates, std::uint32_t stage, std::uint32_t microbatch,
+                   const TaskInputs &in, Term labels) const {
+  const Term made = this->made(Op::Loss, evaluates, stage, microbatch, in);
+  return made == kEmpty ? made : terms.make(Op::Loss, {}, {made, labels});
+}
+
+Term Meaning::sum(std::vector<Term> contributions) const {
+  std::erase(contributions, kEmpty);
+  // As a table of an order has them: whichever order that is.
+  if (plan.gradientOrder == plan::GradientOrder::Scheduled)
+    std::sort(contributions.begin(), contributions.end());
+  return terms.make(Op::Sum, {}, contributions);
+}
+
+Term Meaning::addTo(Term sum, Term contribution) const {
+  if (!terms.is(sum, Op::Sum))
+    return terms.make(Op::Other, {}, {sum, contribution});
+  std::vector<Term> contributions = terms[sum].parts;
+  contributions.push_back(contribution);
+  return this->sum(std::move(contributions));
+}
+
+/// Losses of microbatches without tokens are not looked at.
+Term Meaning::measured(bool evaluates, Term header, const std::vector<Term> &losses) const {
+  std::vector<Term> parts = {header};
+  for (std::uint32_t microbatch = 0; microbatch < losses.size(); ++microbatch)
+    if (!isEmpty(header, microbatch))
+      parts.push_back(losses[microbatch]);
+  return terms.make(Op::Measured, {evaluates ? 1u : 0u}, parts);
+}
+
+Term Meaning::snapshot(Term header, Term weights, Term moments) const {
+  const bool isOne = terms.is(header, Op::Header);
+  return terms.make(isOne ? Op::Snapshot : Op::Other, {isOne ? stepOf(header) : 0},
+                    {weights, moments});
+}
+
+Term Meaning::report(Term header, Term scalars, const std::vector<Term> &stats) const {
+  std::vector<Term> parts = {header, scalars};
+  for (const Term one : stats)
+    parts.push_back(terms.at(one, kMeasured));
+  return terms.make(Op::Report, {}, parts);
+}
+
+/// The first ranks of the replicas have measured something.
+Term Meaning::evaluationReport(Term header, const std::vector<Term> &stats) const {
+  std::vector<Term> parts = {header};
+  for (std::size_t rank = 0; rank < stats.size(); rank += plan.mesh.pipeline)
+    parts.push_back(terms.at(stats[rank], kMeasured));
+  return terms.make(Op::EvaluationReport, {}, parts);
+}
+
+Term Meaning::exportCommit(const std::vector<Term> &stats) const {
+  std::vector<Term> parts;
+  for (const Term one : stats)
+    for (std::uint32_t stage = 0; stage < plan.models[0].stages.size(); ++stage)
+      if (const Term weights = terms.at(one, kExported + stage); weights != kNothing)
+        parts.push_back(weights);
+  return terms.make(Op::ExportCommit, {}, parts);
+}
+
+} // namespace vime::interpreter

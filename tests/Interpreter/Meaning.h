@@ -1,0 +1,126 @@
+// Meaning: what an action makes of what it reads. The one place that says what training is, action
+// by action; Training.h puts the same pieces together as they should be.
+//
+// An action that finds other inputs than it is made for leaves `Op::Other`, which nothing right is
+// equal to.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "tests/Interpreter/Course.h"
+#include "tests/Interpreter/Terms.h"
+
+namespace vime::interpreter {
+
+/// Keys of a rank's counters: what was measured in this step, and of each stage what is exported
+/// and what is saved.
+inline constexpr std::uint32_t kMeasured = 0, kExported = 1'000'000, kSaved = 2'000'000;
+
+/// Records of a rank: of each stage its squares, and the counters.
+inline constexpr std::uint32_t kSquares = 0, kCounters = 1;
+
+/// A stage of the whole plan.
+constexpr std::uint32_t stageNumber(std::uint32_t model, std::uint32_t stage) {
+  return model * 1000 + stage;
+}
+
+/// Columns of the text that a step loads.
+enum class Column : std::uint8_t { Tokens, Labels, Segments };
+
+/// What one task reads; kNothing where it has none.
+struct TaskInputs {
+  Term header = kNothing, segments = kNothing, input = kNothing, weights = kNothing,
+       tiedWeights = kNothing, outputGradient = kNothing, stash = kNothing;
+};
+
+/// The pieces of training.
+class Meaning {
+public:
+  Meaning(const plan::Plan &plan, const Course &course, Terms &terms)
+      : plan(plan), course(course), terms(terms) {}
+
+  // ---- the header ----
+  Term header(std::uint32_t step, Phase phase, std::uint32_t replica) const {
+    return terms.make(Op::Header, {step, static_cast<std::uint32_t>(phase), replica});
+  }
+  bool isHeader(Term term, Phase phase) const {
+    return terms.is(term, Op::Header) &&
+           terms[term].numbers[1] == static_cast<std::uint32_t>(phase);
+  }
+  std::uint32_t stepOf(Term header) const { return terms[header].numbers[0]; }
+  /// Of what is no header: 0.
+  std::uint32_t decided(Term header, plan::Decision decision) const;
+  bool isEmpty(Term header, std::uint32_t microbatch) const;
+
+  /// What all replicas find in it: denominator and learning rate.
+  Term shared(Term header) const;
+
+  // ---- tasks ----
+  Term text(Column column, bool evaluates, std::uint32_t step, std::uint32_t replica,
+            std::uint32_t microbatch) const;
+  Term initial(bool weights, std::uint32_t stage) const {
+    return terms.make(Op::Initial, {weights ? 0u : 1u, stage});
+  }
+  Term output(bool evaluates, std::uint32_t stage, std::uint32_t microbatch,
+              const TaskInputs &in) const {
+    return made(Op::Output, evaluates, stage, microbatch, in);
+  }
+  Term stash(bool evaluates, std::uint32_t stage, std::uint32_t microbatch,
+             const TaskInputs &in) const {
+    return made(Op::Stash, evaluates, stage, microbatch, in);
+  }
+  Term lossStash(bool evaluates, std::uint32_t stage, std::uint32_t microbatch,
+                 const TaskInputs &in, Term labels) const;
+  Term loss(bool evaluates, std::uint32_t stage, std::uint32_t microbatch, const TaskInputs &in,
+            Term labels) const;
+  /// InputStash, WeightStash, InputGradient, Contribution or TiedContribution.
+  Term ofBackward(Op op, std::uint32_t stage, std::uint32_t microbatch,
+                  const TaskInputs &in) const {
+    return made(op, false, stage, microbatch, in);
+  }
+
+  // ---- gradients and the update ----
+  Term sum(std::vector<Term> contributions) const;
+  /// Of something else than a sum: Other.
+  Term addTo(Term sum, Term contribution) const;
+  Term addTied(Term sum, Term tied) const { return terms.make(Op::Added, {}, {sum, tied}); }
+  Term reduced(const std::vector<Term> &gradients) const {
+    return terms.make(Op::Reduced, {}, gradients);
+  }
+  Term scaled(Term header, Term gradients) const {
+    return terms.make(Op::Scaled, {}, {shared(header), gradients});
+  }
+  Term square(Term gradients) const { return terms.make(Op::Square, {}, {gradients}); }
+  Term scalars(const std::vector<Term> &squares) const {
+    return terms.make(Op::Scalars, {}, squares);
+  }
+  Term updated(bool weights, Term header, Term scalars, Term gradients, Term oldWeights,
+               Term oldMoments) const {
+    return terms.make(weights ? Op::Weights : Op::Moments, {},
+                      {shared(header), scalars, gradients, oldWeights, oldMoments});
+  }
+  Term measured(bool evaluates, Term header, const std::vector<Term> &losses) const;
+  Term snapshot(Term header, Term weights, Term moments) const;
+
+  // ---- what is seen ----
+  Term report(Term header, Term scalars, const std::vector<Term> &stats) const;
+  Term evaluationReport(Term header, const std::vector<Term> &stats) const;
+  Term exported(std::uint32_t stage, Term weights) const {
+    return terms.make(Op::Export, {stage}, {weights});
+  }
+  Term exportCommit(const std::vector<Term> &stats) const;
+  Term saved(std::uint32_t stage, Term snapshot) const {
+    return terms.make(Op::Saved, {stage}, {snapshot});
+  }
+
+private:
+  Term made(Op op, bool evaluates, std::uint32_t stage, std::uint32_t microbatch,
+            const TaskInputs &in) const;
+
+  const plan::Plan &plan;
+  const Course &course;
+  Terms &terms;
+};
+
+} // namespace vime::interpreter

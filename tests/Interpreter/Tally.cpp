@@ -1,0 +1,77 @@
+#include "tests/Interpreter/Tally.h"
+
+namespace vime::interpreter {
+
+using plan::Opcode;
+
+namespace {
+
+bool isCounted(Opcode opcode) {
+  return plan::findSignature(plan::code(opcode))->family == plan::Family::Compute ||
+         opcode == Opcode::Load || opcode == Opcode::LoadEvaluation;
+}
+
+} // namespace
+
+void Tally::count(Opcode opcode, std::uint32_t step, std::uint32_t replica, std::uint32_t stage,
+                  std::uint32_t microbatch) {
+  if (isCounted(opcode))
+    ++counts[{opcode, step, replica, stage, microbatch}];
+}
+
+std::uint32_t Tally::times(const Task &task) const {
+  const auto found = counts.find(task);
+  return found == counts.end() ? 0 : found->second;
+}
+
+std::string Tally::words(const Task &task) {
+  const auto &[opcode, step, replica, stage, microbatch] = task;
+  return std::string(plan::findSignature(plan::code(opcode))->name) + " of stage " +
+         std::to_string(stage) + ", microbatch " + std::to_string(microbatch) + " in step " +
+         std::to_string(step) + " of replica " + std::to_string(replica);
+}
+
+/// `found`: tasks that are as they should be.
+std::string Tally::ofPass(std::uint32_t step, std::uint32_t replica, bool evaluates,
+                          std::uint64_t &found) const {
+  const auto stages = static_cast<std::uint32_t>(plan.models[0].stages.size());
+  const std::uint32_t microbatches =
+      evaluates ? plan.evaluation.microbatches : course[step].microbatches;
+  const auto wrong = [&](Opcode opcode, std::uint32_t stage, std::uint32_t microbatch,
+                         std::uint32_t wanted) {
+    const Task task{opcode, step, replica, stage, microbatch};
+    found += wanted;
+    return times(task) == wanted ? std::string() : words(task);
+  };
+  std::string fault = wrong(evaluates ? Opcode::LoadEvaluation : Opcode::Load, 0, 0, 1);
+  for (std::uint32_t stage = 0; stage < stages; ++stage)
+    for (std::uint32_t microbatch = 0; microbatch < microbatches && fault.empty(); ++microbatch) {
+      const bool isLast = stage + 1 == stages;
+      fault += wrong(evaluates ? Opcode::Evaluate : Opcode::Forward, stage, microbatch, 1);
+      fault += wrong(evaluates ? Opcode::EvaluateLoss : Opcode::Loss, stage, microbatch, isLast);
+      if (evaluates)
+        continue;
+      const bool isWhole = times({Opcode::Backward, step, replica, stage, microbatch}) != 0;
+      fault += wrong(Opcode::Backward, stage, microbatch, isWhole);
+      fault += fault.empty() ? wrong(Opcode::BackwardInput, stage, microbatch, !isWhole) : "";
+      fault += fault.empty() ? wrong(Opcode::BackwardWeight, stage, microbatch, !isWhole) : "";
+    }
+  return fault;
+}
+
+std::string Tally::fault() const {
+  std::uint64_t found = 0, all = 0;
+  for (std::uint32_t step = 0; step < course.steps(); ++step)
+    for (std::uint32_t replica = 0; replica < plan.mesh.data; ++replica)
+      for (const bool evaluates : {false, true}) {
+        if (evaluates && course[step].evaluate != 1)
+          continue;
+        if (std::string fault = ofPass(step, replica, evaluates, found); !fault.empty())
+          return fault;
+      }
+  for (const auto &[task, times] : counts)
+    all += times;
+  return found == all ? "" : "a task that no step has";
+}
+
+} // namespace vime::interpreter

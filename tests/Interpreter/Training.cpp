@@ -1,0 +1,212 @@
+#include "tests/Interpreter/Training.h"
+
+#include <algorithm>
+
+#include "runtime/Plan/Describe.h"
+
+namespace vime::interpreter {
+namespace {
+
+using namespace plan;
+
+class Job {
+public:
+  Job(const Plan &plan, const Course &course, const Meaning &meaning, Terms &terms)
+      : plan(plan), course(course), meaning(meaning), terms(terms), model(plan.models[0]),
+        stages(static_cast<std::uint32_t>(model.stages.size())) {
+    for (std::uint32_t stage = 0; stage < stages; ++stage) {
+      weights.push_back(meaning.initial(true, stage));
+      moments.push_back(meaning.initial(false, stage));
+    }
+  }
+
+  Trained run() {
+    for (std::uint32_t step = 0; step < course.steps(); ++step) {
+      update(step);
+      if (course[step].evaluate == 1)
+        evaluate(step);
+      if (course[step].save == 1)
+        save(step);
+    }
+    if (!plan.run.exportTo.empty())
+      exportAll();
+    for (std::uint32_t replica = 0; replica < plan.mesh.data; ++replica)
+      for (std::uint32_t stage = 0; stage < stages; ++stage) {
+        see(finalOf(terms, BufferKind::Weights, stage, replica, weights[stage]));
+        see(finalOf(terms, BufferKind::Moments, stage, replica, moments[stage]));
+      }
+    std::sort(trained.seen.begin(), trained.seen.end());
+    return std::move(trained);
+  }
+
+private:
+  /// What a pass over a replica's microbatches leaves.
+  struct Pass {
+    std::vector<std::vector<TaskInputs>> inputs; // of each stage and microbatch
+    std::vector<std::vector<Term>> stashes;
+    std::vector<Term> losses;
+  };
+
+  bool hasTiedHead(std::uint32_t stage) const {
+    return model.config.tiedHead && stage + 1 == stages;
+  }
+
+  Pass forward(Term header, bool evaluates, std::uint32_t step, std::uint32_t replica,
+               std::uint32_t microbatches) {
+    Pass pass{std::vector(stages, std::vector<TaskInputs>(microbatches)),
+              std::vector(stages, std::vector<Term>(microbatches)),
+              {}};
+    const auto text = [&](Column column, std::uint32_t microbatch) {
+      return meaning.text(column, evaluates, step, replica, microbatch);
+    };
+    for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch) {
+      Term input = text(Column::Tokens, microbatch);
+      for (std::uint32_t stage = 0; stage < stages; ++stage) {
+        TaskInputs &in = pass.inputs[stage][microbatch];
+        in = {.header = header,
+              .segments = text(Column::Segments, microbatch),
+              .input = input,
+              .weights = weights[stage],
+              .tiedWeights = hasTiedHead(stage) ? weights[0] : kNothing};
+        input = meaning.output(evaluates, stage, microbatch, in);
+        pass.stashes[stage][microbatch] = meaning.stash(evaluates, stage, microbatch, in);
+      }
+      const TaskInputs ofLoss{.header = header,
+                              .segments = text(Column::Segments, microbatch),
+                              .stash = pass.stashes[stages - 1][microbatch]};
+      const Term labels = text(Column::Labels, microbatch);
+      pass.losses.push_back(meaning.loss(evaluates, stages - 1, microbatch, ofLoss, labels));
+      pass.stashes[stages - 1][microbatch] =
+          meaning.lossStash(evaluates, stages - 1, microbatch, ofLoss, labels);
+    }
+    return pass;
+  }
+
+  /// Contributions of each stage, ascending by microbatch; those to the tied matrix last.
+  std::vector<std::vector<Term>> backward(Pass &pass, std::uint32_t microbatches) {
+    std::vector<std::vector<Term>> contributions(stages + 1);
+    for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch) {
+      Term gradient = kNothing;
+      for (std::uint32_t stage = stages; stage-- > 0;) {
+        TaskInputs &in = pass.inputs[stage][microbatch];
+        in.outputGradient = gradient;
+        in.stash = pass.stashes[stage][microbatch];
+        gradient = meaning.ofBackward(Op::InputGradient, stage, microbatch, in);
+        contributions[stage].push_back(meaning.ofBackward(Op::Contribution, stage, microbatch, in));
+        if (hasTiedHead(stage))
+          contributions[stages].push_back(
+              meaning.ofBackward(Op::TiedContribution, stage, microbatch, in));
+      }
+    }
+    return contributions;
+  }
+
+  void update(std::uint32_t step) {
+    const std::uint32_t microbatches = course[step].microbatches;
+    std::vector<std::vector<Term>> gradients(stages); // of each stage and replica
+    std::vector<Term> stats;                          // of each rank
+    for (std::uint32_t replica = 0; replica < plan.mesh.data; ++replica) {
+      const Term header = meaning.header(step, Phase::Loaded, replica);
+      Pass pass = forward(header, false, step, replica, microbatches);
+      const auto contributions = backward(pass, microbatches);
+      for (std::uint32_t stage = 0; stage < stages; ++stage) {
+        Term sum = meaning.sum(contributions[stage]);
+        if (stage == 0 && model.config.tiedHead)
+          sum = meaning.addTied(sum, meaning.sum(contributions[stages]));
+        gradients[stage].push_back(sum);
+      }
+      addStats(stats, false, header, pass.losses);
+    }
+    apply(step, gradients, stats);
+  }
+
+  /// Every rank of a replica counts; its first one has the losses.
+  void addStats(std::vector<Term> &stats, bool evaluates, Term header,
+                const std::vector<Term> &losses) {
+    for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
+      const Term measured =
+          meaning.measured(evaluates, header, rank == 0 ? losses : std::vector<Term>());
+      stats.push_back(terms.with(kNothing, kCounters, kMeasured, measured));
+    }
+  }
+
+  void apply(std::uint32_t step, const std::vector<std::vector<Term>> &gradients,
+             const std::vector<Term> &stats) {
+    const Term header = meaning.header(step, Phase::Loaded, 0);
+    std::vector<Term> scaled;
+    for (const std::vector<Term> &ofReplicas : gradients)
+      scaled.push_back(meaning.scaled(header, ofReplicas.size() > 1 ? meaning.reduced(ofReplicas)
+                                                                    : ofReplicas[0]));
+    const Term scalars = meaning.scalars(squaresOf(scaled));
+    trained.bad[scalars] = course[step].bad;
+    see(meaning.report(header, scalars, stats));
+    for (std::uint32_t stage = 0; stage < stages && course[step].bad != 1; ++stage) {
+      const Term before = weights[stage];
+      weights[stage] =
+          meaning.updated(true, header, scalars, scaled[stage], before, moments[stage]);
+      moments[stage] =
+          meaning.updated(false, header, scalars, scaled[stage], before, moments[stage]);
+    }
+  }
+
+  /// One record for each rank of a replica.
+  std::vector<Term> squaresOf(const std::vector<Term> &scaled) {
+    std::vector<Term> squares;
+    for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
+      Term record = kNothing;
+      for (const LocalStage &local : programOf(plan, rank)->stages)
+        record = terms.with(record, kSquares, stageNumber(local.model, local.stage),
+                            meaning.square(scaled[local.stage]));
+      squares.push_back(record);
+    }
+    return squares;
+  }
+
+  void evaluate(std::uint32_t step) {
+    std::vector<Term> stats;
+    for (std::uint32_t replica = 0; replica < plan.mesh.data; ++replica) {
+      const Term header = meaning.header(step, Phase::Evaluating, replica);
+      addStats(stats, true, header,
+               forward(header, true, step, replica, plan.evaluation.microbatches).losses);
+    }
+    see(meaning.evaluationReport(meaning.header(step, Phase::Evaluating, 0), stats));
+  }
+
+  void save(std::uint32_t step) {
+    const Term header = meaning.header(step, Phase::Loaded, 0);
+    for (std::uint32_t stage = 0; stage < stages; ++stage)
+      see(meaning.saved(stage, meaning.snapshot(header, weights[stage], moments[stage])));
+  }
+
+  void exportAll() {
+    std::vector<Term> stats;
+    for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
+      Term record = kNothing;
+      for (const LocalStage &local : programOf(plan, rank)->stages) {
+        see(meaning.exported(local.stage, weights[local.stage]));
+        record = terms.with(record, kCounters, kExported + local.stage, weights[local.stage]);
+      }
+      stats.push_back(record);
+    }
+    see(meaning.exportCommit(stats));
+  }
+
+  void see(Term term) { trained.seen.push_back(term); }
+
+  const Plan &plan;
+  const Course &course;
+  const Meaning &meaning;
+  Terms &terms;
+  const Model &model;
+  const std::uint32_t stages;
+  std::vector<Term> weights, moments; // of each stage
+  Trained trained;
+};
+
+} // namespace
+
+Trained train(const Plan &plan, const Course &course, const Meaning &meaning, Terms &terms) {
+  return Job(plan, course, meaning, terms).run();
+}
+
+} // namespace vime::interpreter

@@ -1,0 +1,118 @@
+#include "tests/Interpreter/Uses.h"
+
+#include <algorithm>
+
+#include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Mesh.h"
+
+namespace vime::interpreter {
+
+using namespace plan;
+
+namespace {
+
+bool isSum(std::string_view operand) {
+  return operand == "gradients" || operand == "tied_gradients";
+}
+
+bool clears(const Action &action, std::string_view operand) {
+  return isSum(operand) && (action.immediate & kOverwriteGradients) != 0 &&
+         (action.opcode == code(Opcode::Backward) || action.opcode == code(Opcode::BackwardWeight));
+}
+
+/// One slot for each microbatch of a step, filled by one action.
+bool isPerMicrobatch(BufferKind kind) {
+  return kind >= BufferKind::Segments && kind <= BufferKind::Losses;
+}
+
+Place slotOf(const Buffer &buffer, std::uint32_t slot, std::uint64_t bytes) {
+  return {buffer.tier, buffer.offset + buffer.stride * slot, bytes};
+}
+
+} // namespace
+
+Access::Access(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors)
+    : plan(plan), rank(rank), program(*programOf(plan, rank)), layout(*layoutOf(plan, rank)),
+      rules(plan, rank, mostTensors) {}
+
+bool Access::isRoot(const Lane &lane) const {
+  return lane.kind == LaneKind::Group &&
+         memberIndex(plan.mesh, rank, plan.groups[lane.group].axes) == plan.groups[lane.group].root;
+}
+
+Use Access::useOf(const Action &action, std::size_t operand, bool isRoot) const {
+  const OperandSignature &signature = findSignature(action.opcode)->operands[operand];
+  Use use;
+  use.present = true;
+  switch (signature.access) {
+  case plan::Access::Read:
+    use.reads = true;
+    break;
+  case plan::Access::Write:
+    use.writes = true;
+    break;
+  case plan::Access::ReadWrite:
+    use.reads = !clears(action, signature.name);
+    use.writes = true;
+    break;
+  case plan::Access::RootReadOthersWrite:
+    use.reads = isRoot;
+    use.writes = !isRoot;
+    break;
+  case plan::Access::RootWrite:
+    use.writes = isRoot;
+    break;
+  }
+  return use;
+}
+
+std::vector<Place> Access::placesOf(const Action &action, const Signature &signature,
+                                    std::size_t operand, std::uint32_t microbatch,
+                                    std::uint32_t microbatches, bool isEmpty) const {
+  const Buffer &buffer = layout.buffers[program.operands[action.operands + operand]];
+  const Lane &lane = program.lanes[action.lane];
+  if (signature.family == Family::Transfer) {
+    if (lane.message.perToken == 0)
+      return {slotOf(buffer, 0, lane.message.fixed)};
+    const std::uint64_t tokens = isEmpty ? 0 : plan.data.tokens;
+    return {slotOf(buffer, microbatch % buffer.count,
+                   lane.message.fixed + lane.message.perToken * tokens)};
+  }
+  if (signature.family == Family::Collective && signature.opcode != Opcode::AllReduce) {
+    const Group &group = plan.groups[lane.group];
+    const std::uint64_t members = operand == 1 ? memberCount(plan.mesh, group.axes) : 1;
+    return {slotOf(buffer, 0, group.message.fixed * members)};
+  }
+  if (signature.perMicrobatch)
+    return {slotOf(buffer, microbatch % buffer.count, buffer.bytes)};
+  std::vector<Place> places;
+  const std::uint32_t slots =
+      isPerMicrobatch(buffer.kind) ? std::min(buffer.count, microbatches) : 1;
+  for (std::uint32_t slot = 0; slot < slots; ++slot)
+    places.push_back(slotOf(buffer, slot, buffer.bytes));
+  return places;
+}
+
+std::vector<Use> Access::of(const Action &action, std::uint32_t microbatch,
+                            std::uint32_t microbatches, bool isEmpty) const {
+  const Signature &signature = *findSignature(action.opcode);
+  const OperandRuleList &needs = rules.of(signature, action.lane, action.stage);
+  const bool moves = signature.family == Family::Transfer || signature.family == Family::Collective;
+  std::vector<Use> uses;
+  for (std::size_t operand = 0; operand < signature.operands.size(); ++operand) {
+    const std::uint32_t index = program.operands[action.operands + operand];
+    if (index == kNoBuffer) {
+      uses.emplace_back();
+      continue;
+    }
+    Use use = useOf(action, operand, isRoot(program.lanes[action.lane]));
+    use.places = placesOf(action, signature, operand, microbatch, microbatches, isEmpty);
+    const std::uint64_t whole = use.places.empty() ? 0 : use.places[0].bytes;
+    use.needed = moves || needs[operand].bytes == 0 ? whole : std::min(needs[operand].bytes, whole);
+    use.kind = layout.buffers[index].kind;
+    uses.push_back(std::move(use));
+  }
+  return uses;
+}
+
+} // namespace vime::interpreter

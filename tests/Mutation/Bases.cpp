@@ -1,0 +1,64 @@
+#include "tests/Mutation/Bases.h"
+
+#include <cstdlib>
+
+#include "compiler/Lowering/BuildOrder.h"
+#include "tests/lowering/Lowered.h"
+#include "tests/plan/SmallPlan.h"
+
+namespace vime {
+namespace {
+
+BaseOrder orderOf(const JobShape &shape) {
+  const Job job = jobOf(shape);
+  Findings findings;
+  const auto order = buildOrder(job, findings);
+  if (!order)
+    std::abort();
+  return {shape.schedule, job, *order};
+}
+
+} // namespace
+
+const std::vector<BasePlan> &basePlans() {
+  static const std::vector<BasePlan> kPlans = {
+      {"by hand, export", smallPlan({.exportTo = "model"})},
+      {"by hand, a loop", foldedPlan({.exportTo = "model"})},
+      {"gpipe", lowered({.schedule = "gpipe", .microbatches = 2, .layers = 2, .exportTo = "out"})},
+      {"1f1b, 3 ranks", lowered({.ranks = 3, .microbatches = 4, .layers = 3})},
+      {"interleaved",
+       lowered({.schedule = "interleaved", .microbatches = 4, .chunks = 2, .layers = 4})},
+      {"zb-h1", lowered({.schedule = "zb-h1", .microbatches = 3, .layers = 2})},
+      {"zb-v", lowered({.schedule = "zb-v", .microbatches = 3, .chunks = 2, .layers = 4})},
+      {"1f1b, dp 2", lowered({.microbatches = 2, .layers = 2, .exportTo = "out", .replicas = 2})},
+      {"1f1b, folded", lowered({.microbatches = 16, .layers = 2})},
+      {"gpipe, folded", lowered({.schedule = "gpipe", .microbatches = 16, .layers = 2})},
+      {"short steps", lowered({.microbatches = 3, .layers = 2, .family = {2, 3}})},
+      {"short steps, folded", lowered({.microbatches = 12, .layers = 2, .family = {7, 9, 12}})},
+      {"short steps, dp 2",
+       lowered({.ranks = 1, .microbatches = 2, .layers = 2, .family = {1, 2}, .replicas = 2})},
+      {"evaluation", lowered({.microbatches = 2, .layers = 2, .evaluates = 2})},
+      {"evaluation, short steps, dp 2", lowered({.ranks = 1,
+                                                 .microbatches = 2,
+                                                 .layers = 2,
+                                                 .family = {1, 2},
+                                                 .evaluates = 2,
+                                                 .replicas = 2})},
+      {"checkpoints", lowered({.microbatches = 2, .layers = 2, .exportTo = "out", .saves = 2})},
+      {"tied head", lowered({.microbatches = 2, .layers = 2, .tiedHead = true})},
+  };
+  return kPlans;
+}
+
+const std::vector<BaseOrder> &baseOrders() {
+  static const std::vector<BaseOrder> kOrders = {
+      orderOf({.schedule = "gpipe", .microbatches = 3, .layers = 2}),
+      orderOf({.schedule = "1f1b", .ranks = 3, .microbatches = 4, .layers = 3}),
+      orderOf({.schedule = "interleaved", .microbatches = 4, .chunks = 2, .layers = 4}),
+      orderOf({.schedule = "zb-h1", .microbatches = 3, .layers = 2}),
+      orderOf({.schedule = "zb-v", .microbatches = 3, .chunks = 2, .layers = 4}),
+  };
+  return kOrders;
+}
+
+} // namespace vime

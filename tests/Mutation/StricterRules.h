@@ -1,0 +1,23 @@
+// StricterRules: what the judges refuse though it runs well: each code with the reason why its rule
+// is right to ask for more. A refusal of a harmless mutant that is not listed here is wrong.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace vime {
+
+struct StricterRule {
+  std::string_view code;
+  std::string_view reason;
+  std::string_view mutation = {}; // of this class only: how its name begins; empty: of any
+};
+
+std::span<const StricterRule> stricterRules();
+/// Why the code is right to refuse a harmless mutant of this class; empty if it is not.
+std::string_view reasonFor(std::string_view code, std::string_view mutation);
+
+inline constexpr std::string_view kOrderedByPeers =
+    "M2, M3: a rank's own waits must order its bytes; here only what other ranks do orders them";
+
+} // namespace vime
