@@ -88,8 +88,14 @@ public:
 
   /// Whether there was a step at all.
   bool complete(const std::string &where) {
-    if (tasks == 0)
+    if (tasks == 0) {
+      for (std::size_t index = 0; index < kOnce.size(); ++index)
+        if (once[index] != 0)
+          verdict.error(Rule::S1, 6,
+                        fmt::format("`{}` runs {}, where there is no step",
+                                    signatureOf(code(kOnce[index]))->name, where));
       return false;
+    }
     for (std::uint32_t stage = 0; stage < table.stages().size(); ++stage)
       for (std::uint32_t microbatch = 0; microbatch < cells; ++microbatch)
         if (!complete(stage, microbatch, where) || !completeHeldOut(stage, microbatch, where))

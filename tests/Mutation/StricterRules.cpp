@@ -15,6 +15,10 @@ constexpr std::string_view kExact =
 constexpr std::string_view kDecided =
     "D2: a condition that holds always or never decides nothing; a plan says what may vary";
 
+constexpr std::string_view kNamed =
+    "S2: a checkpoint is named by the counters of its own step, of which the interpreter knows "
+    "nothing";
+
 constexpr std::array kRules = {
     StricterRule{"S0404", kOnce},
     StricterRule{"S0405", kOnce},
@@ -23,6 +27,7 @@ constexpr std::array kRules = {
     StricterRule{"S0408", kOnce},
     StricterRule{"S0409", kOnce},
     StricterRule{"S0410", kOnce},
+    StricterRule{"S0412", kOnce},
     StricterRule{"S0413", kOnce},
     StricterRule{"S0414", kOnce},
     StricterRule{"S0106",
@@ -48,10 +53,8 @@ constexpr std::array kRules = {
                           "is asked"},
     StricterRule{"D0601", "D6: the header goes over every group made for it, also over one of a "
                           "single member"},
-    StricterRule{"S0203",
-                 "S2: a checkpoint is named by the counters of its own step, of which the "
-                 "interpreter knows nothing",
-                 "change a loop"},
+    StricterRule{"S0203", kNamed, "change a loop"},
+    StricterRule{"S0203", kNamed, "move a message"},
     StricterRule{"K0103", "K1: what a checkpoint takes runs only where `save` is decided"},
     StricterRule{"M0101", "M1: an arena is exactly its buffers"},
 };

@@ -160,6 +160,18 @@ const Break kBreaks[] = {
      [](Plan &plan) { at(plan, 0, "forward, stage 0, microbatch 0").microbatch = 2; }},
     {"S0106", "`load_evaluation` runs never in an iteration of loop 0, not once",
      [](Plan &plan) { at(plan, 0, "load_evaluation").opcode = code(Opcode::Load); }},
+    {"S0106", "`decide` runs outside of loops, where there is no step",
+     [](Plan &plan) {
+       Program &program = plan.programs[0];
+       const Action decide = at(plan, 0, "decide");
+       program.actions.insert(program.actions.begin(), decide);
+       program.actions[0].waits = {};
+       --program.actions[0].time;
+       for (Loop &loop : program.loops)
+         ++loop.begin, ++loop.end;
+       for (Case &one : program.cases)
+         ++one.begin, ++one.end;
+     }},
     {"S0106", "`measure_evaluation` runs never in an iteration of loop 0, not once",
      [](Plan &plan) { drop(plan.programs[0], indexOfAction(plan, 0, "measure_evaluation")); }},
     {"S0110", "what an evaluation has measured is not gathered before its report",
