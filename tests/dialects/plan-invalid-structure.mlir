@@ -6,8 +6,8 @@ plan.mesh pp 4 dp 0 cp 1 tp 1
 
 // -----
 
-// expected-error@+1 {{'plan.group' op runs along no known axis: `axes` is 16}}
-plan.group "step" flow control operation broadcast axes 16 root 0 message byte fixed 40
+// expected-error@+1 {{'plan.group' op runs along no known axis: `axes` is 32}}
+plan.group "step" flow control operation broadcast axes 32 root 0 message byte fixed 40
 
 // -----
 

@@ -131,7 +131,8 @@ TEST(OutOfRange, Common) {
        [](Plan &p) { p.groups[0].message.type = DataType(5); }},
       {"several groups are called `step`", [](Plan &p) { p.groups[1].name = "step"; }},
       {"group 2 has no legible name", [](Plan &p) { p.groups[2].name = "\x1b[2J"; }},
-      {"group `norm` goes along neither `pp` nor `dp`", [](Plan &p) { p.groups[2].axes = 16; }},
+      {"group `norm` goes along neither `pp` nor `dp`", [](Plan &p) { p.groups[2].axes = 32; }},
+      {"group `norm` has no pairs of ranks that add up", [](Plan &p) { p.groups[2].axes = 16; }},
       {"group `norm` adds up something else than gradients",
        [](Plan &p) {
          p.groups[2].operation = Collective::AllReduce;
@@ -169,9 +170,9 @@ TEST(OutOfRange, ModelAndSettings) {
        }},
       {"stage 1 of model 0 does not continue the one before it",
        [](Plan &p) { p.models[0].stages[1].first = 0; }},
-      {"stage 1 of model 0 does not continue the one before it",
+      {"the stages of model 0 have 3 of its 2 layers",
        [](Plan &p) { p.models[0].stages[1].end = 3; }},
-      {"stage 0 of model 0 does not continue the one before it",
+      {"stage 1 of model 0 does not continue the one before it", // behind a head a copy begins
        [](Plan &p) { p.models[0].stages[0].head = true; }},
       {"the stages of model 0 have 2 of its 5 layers",
        [](Plan &p) { p.models[0].config.layers = 5; }},
