@@ -278,9 +278,10 @@ TEST(LongCases, AreNotDrainedBetweenTheirLoops) {
   program.actions[0].step = 0;
   program.cases = {{.begin = 0, .end = 5, .condition = 0}};
   for (const Stretch &stretch : stretchesOf(program))
-    if (stretch.steps)
+    if (stretch.steps) {
       EXPECT_EQ(stretch.within, stretch.begin < 5 ? &program.cases[0] : nullptr)
           << stretch.begin << " to " << stretch.end;
+    }
 }
 
 } // namespace
