@@ -14,13 +14,24 @@ if(LLD)
 endif()
 
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
-set(CMAKE_CXX_FLAGS_SANITIZED "-O1 -g1") # for the presets with sanitizers: reports name lines, assertions hold
+# For the presets with sanitizers: reports name lines, assertions hold.
+set(CMAKE_CXX_FLAGS_SANITIZED "-O1 -g1" CACHE STRING "")
 add_compile_options(-Wall -Wextra -Wno-missing-field-initializers)
 
 set(VIME_SANITIZE "" CACHE STRING "sanitizers to build with, as GCC names them: address,undefined or thread")
 if(VIME_SANITIZE)
   add_compile_options(-fsanitize=${VIME_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${VIME_SANITIZE})
+  foreach(kind address thread) # for code that must know; not every compiler says it by itself
+    if(VIME_SANITIZE MATCHES ${kind})
+      string(TOUPPER ${kind} kind)
+      add_compile_definitions(VIME_${kind}_SANITIZER)
+    endif()
+  endforeach()
+endif()
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  add_compile_options(-Wno-deprecated-declarations -Wno-unknown-pragmas) # of libstdc++ 12; GCC's in the kernels
 endif()
 
 option(VIME_FUZZ "build the fuzzers of tests/Fuzz and nothing else of the tests; needs clang" OFF)

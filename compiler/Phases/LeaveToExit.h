@@ -2,14 +2,14 @@
 // on purpose, with all that it owns.
 #pragma once
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef VIME_ADDRESS_SANITIZER
 #include <sanitizer/lsan_interface.h>
 #endif
 
 namespace vime {
 
 inline void leaveToExit([[maybe_unused]] const void *object) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef VIME_ADDRESS_SANITIZER
   __lsan_ignore_object(object);
 #endif
 }

@@ -15,6 +15,21 @@ template <typename T> struct Square {
   Vector<T> row[kWidth<T>];
 };
 
+/// Lane k is lane from[k] of first, or lane from[k] - width of second.
+template <typename T>
+VIME_INLINE Vector<T> shuffled(Vector<T> first, Vector<T> second, IntegerVector<T> from) {
+#ifdef __clang__ // only in builds with sanitizers
+  const Vector<T> both[2] = {first, second};
+  Vector<T> lanes;
+#pragma clang loop unroll(disable)
+  for (int lane = 0; lane < kWidth<T>; ++lane)
+    lanes[lane] = both[from[lane] / kWidth<T>][from[lane] % kWidth<T>];
+  return lanes;
+#else
+  return __builtin_shuffle(first, second, from);
+#endif
+}
+
 /// Rows become columns, in registers: log2(width) rounds swap ever larger squares across the
 /// diagonal.
 template <typename T> VIME_INLINE void transpose(Square<T> &square) {
@@ -31,8 +46,8 @@ template <typename T> VIME_INLINE void transpose(Square<T> &square) {
     for (int row = 0; row < kSide; ++row)
       if (!(row & size)) {
         const Vector<T> first = square.row[row], second = square.row[row + size];
-        square.row[row] = __builtin_shuffle(first, second, upper);
-        square.row[row + size] = __builtin_shuffle(first, second, lower);
+        square.row[row] = shuffled<T>(first, second, upper);
+        square.row[row + size] = shuffled<T>(first, second, lower);
       }
   }
 }

@@ -256,7 +256,7 @@ void expectNoPageInVain(const WatchedRank &watched) {
 class Shadowed : public testing::TestWithParam<NamedShape> {};
 
 TEST_P(Shadowed, WhatIsTouchedIsWhatThePlanSays) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(VIME_ADDRESS_SANITIZER) || defined(VIME_THREAD_SANITIZER)
   GTEST_SKIP() << "a sanitizer wants faults for itself";
 #endif
   if (GetParam().shape.hasShortSteps)

@@ -24,7 +24,7 @@ std::atomic<std::uint64_t> allocations{0};
 }
 
 // Sanitizers bring their own heap; there, only operator new is counted.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(VIME_ADDRESS_SANITIZER) || defined(VIME_THREAD_SANITIZER)
 void *operator new(std::size_t bytes) {
   ++allocations;
   return std::malloc(bytes);

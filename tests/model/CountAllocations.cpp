@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstddef>
 
-#ifdef __SANITIZE_ADDRESS__ // it stands in for malloc itself
+#ifdef VIME_ADDRESS_SANITIZER // it stands in for malloc itself
 
 namespace vime {
 std::optional<std::uint64_t> allocationsSoFar() { return std::nullopt; }
