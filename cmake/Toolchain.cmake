@@ -31,6 +31,7 @@ if(VIME_SANITIZE)
 endif()
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  add_compile_options(-fPIC) # executables too, which share precompiled headers with libraries
   add_compile_options(-Wno-deprecated-declarations -Wno-unknown-pragmas) # of libstdc++ 12; GCC's in the kernels
 endif()
 

@@ -9,7 +9,7 @@ namespace vime {
 
 namespace {
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+std::string inQuotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
 template <typename Number> std::string numberList(const std::vector<Number> &numbers) {
   std::string list = "[";
@@ -21,7 +21,7 @@ template <typename Number> std::string numberList(const std::vector<Number> &num
 std::string rowText(const std::vector<Task> &row) {
   std::string list = "[";
   for (const std::string &cell : toCells(row))
-    list += (list.size() == 1 ? "" : ", ") + (cell.empty() ? "null" : quoted(cell));
+    list += (list.size() == 1 ? "" : ", ") + (cell.empty() ? "null" : inQuotes(cell));
   return list + "]";
 }
 
@@ -58,7 +58,7 @@ std::string unitTimeText(const UnitTimes &times, UnitCosts costs) {
 class Object {
 public:
   void add(std::string_view key, const std::string &value) {
-    text += (text.empty() ? "{\n  " : ",\n  ") + quoted(key) + ": " + value;
+    text += (text.empty() ? "{\n  " : ",\n  ") + inQuotes(key) + ": " + value;
   }
   std::string close() const { return text + "\n}\n"; }
 
@@ -82,7 +82,7 @@ std::string escaped(std::string_view name) {
 std::string toJson(const Order &order, ScheduleShape shape, const Schedule &schedule,
                    UnitCosts costs) {
   Object json;
-  json.add("name", quoted(order.name));
+  json.add("name", inQuotes(order.name));
   json.add("ranks", std::to_string(shape.ranks));
   json.add("microbatches", std::to_string(shape.microbatches));
   json.add("chunks", std::to_string(shape.chunks));
@@ -101,16 +101,16 @@ std::string toJson(const Order &order, ScheduleShape shape, const Schedule &sche
   json.add("placement", numberList(schedule.placement));
   json.add("rows", rowsText(schedule));
   json.add("unit_time", unitTimeText(simulate(schedule, costs), costs));
-  json.add("bubble", quoted(order.bubble));
-  json.add("peak", quoted(order.peak));
-  json.add("source", quoted(order.source));
+  json.add("bubble", inQuotes(order.bubble));
+  json.add("peak", inQuotes(order.peak));
+  json.add("source", inQuotes(order.source));
   return json.close();
 }
 
 std::string toJson(std::string_view file, const OrderTable &table, UnitCosts costs) {
   const Schedule schedule = table.schedule();
   Object json;
-  json.add("file", quoted(escaped(file)));
+  json.add("file", inQuotes(escaped(file)));
   json.add("ranks", std::to_string(schedule.rows.size()));
   json.add("microbatches", std::to_string(table.microbatches()));
   json.add("placement", numberList(schedule.placement));

@@ -204,8 +204,9 @@ private:
     for (std::uint32_t member = 0; member < end.members.size(); ++member) {
       const std::uint32_t peer = end.members[member];
       const bool takes = everybody || (broadcasts ? peer == root : self() == root);
-      auto *destination =
-          static_cast<std::byte *>(payload.destination) + (broadcasts ? 0 : member * payload.bytes);
+      std::byte *destination = static_cast<std::byte *>(payload.destination);
+      if (takes && !broadcasts) // who takes nothing has no place for it
+        destination += member * payload.bytes;
       if (peer == self()) {
         if (takes && !broadcasts && payload.bytes != 0)
           std::memmove(destination, payload.source, payload.bytes);

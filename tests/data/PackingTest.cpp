@@ -62,7 +62,8 @@ Microbatches byTheBook(const Lengths &lengths, Packing::Room room) {
 TEST(Packing, IsFirstFitForAnyLengths) {
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {
-    const Packing::Room room{1 + random() % 64, 1 + random() % 9};
+    const auto below = [&](std::uint32_t end) { return std::uint32_t(random() % end); };
+    const Packing::Room room{1 + below(64), 1 + below(9)};
     Lengths lengths(random() % 70);
     for (std::uint32_t &length : lengths)
       length = 1 + random() % room.tokens;
