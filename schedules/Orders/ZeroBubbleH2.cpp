@@ -2,35 +2,14 @@
 // and the weight gradients of all of them are kept for the time in which 1F1B drains: with
 // F = I = W a rank never idles between its first and its last task. The price is twice the memory.
 // Source: Qi et al. 2023, Zero Bubble Pipeline Parallelism.
+#include "schedules/LaggingWeights.h"
 #include "schedules/Orders/Orders.h"
-#include "schedules/Placement.h"
-#include "schedules/RowBuilder.h"
-
-#include <algorithm>
 
 namespace vime {
 
 namespace {
 
-Schedule build(ScheduleShape shape) {
-  Schedule order{linearPlacement(shape), {}};
-  for (int rank = 0; rank < shape.ranks; ++rank) {
-    const int ahead = std::min(2 * (shape.ranks - 1 - rank), shape.microbatches);
-    const int lag = std::min(2 * rank, shape.microbatches); // weight gradients owed at any time
-    RowBuilder row({rank}, static_cast<std::size_t>(3 * shape.microbatches));
-    row.forward(ahead);
-    for (int microbatch = 0; microbatch < shape.microbatches; ++microbatch) {
-      if (ahead + microbatch < shape.microbatches)
-        row.forward();
-      row.backwardInput();
-      if (microbatch >= lag)
-        row.backwardWeight();
-    }
-    row.backwardWeight(lag);
-    order.rows.push_back(row.take());
-  }
-  return order;
-}
+Schedule build(ScheduleShape shape) { return laggingWeights(shape, 2); }
 
 } // namespace
 

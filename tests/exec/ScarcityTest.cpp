@@ -64,8 +64,8 @@ TEST(Scarcity, NoTemporaryFolderIsNeeded) {
     EXPECT_EQ(outcomeOf(job, "TMPDIR=/nonexistent ", "--transport " + transport).code, 0);
 }
 
-#if !defined(VIME_ADDRESS_SANITIZER) &&                                                            \
-    !defined(VIME_THREAD_SANITIZER) // they need much address space
+// Sanitizers need much address space.
+#if !defined(VIME_ADDRESS_SANITIZER) && !defined(VIME_THREAD_SANITIZER)
 TEST(Scarcity, AThreadThatCannotBeStartedIsNamed) {
   const SmallJob job;
   // Room for the stack of one thread, not of two.
