@@ -361,7 +361,9 @@ const Lane *anyMeetingLane(Mutant &mutant) {
   return lanes.empty() ? nullptr : lanes[mutant.below(lanes.size())];
 }
 
-bool dropMessages(Mutant &mutant) {
+/// At both ends of a lane, `change(program, all, which)`: `all` the actions of the lane, `which` a
+/// message among the first few.
+template <typename Change> bool changeAMessage(Mutant &mutant, Change change) {
   const Lane *found = anyMeetingLane(mutant);
   if (!found)
     return false;
@@ -369,37 +371,29 @@ bool dropMessages(Mutant &mutant) {
   const std::uint32_t which = mutant.below(4);
   forEachEnd(mutant, lane, [&](Program &program, std::uint32_t index) {
     if (const auto all = onLane(program, index); which < all.size())
-      mutant.erase(program, all[which]);
+      change(program, all, which);
   });
   mutant.what += " message " + std::to_string(which) + " of a lane";
   return true;
+}
+
+bool dropMessages(Mutant &mutant) {
+  return changeAMessage(mutant, [&](Program &program, const auto &all, std::uint32_t which) {
+    mutant.erase(program, all[which]);
+  });
 }
 
 bool duplicateMessages(Mutant &mutant) {
-  const Lane *found = anyMeetingLane(mutant);
-  if (!found)
-    return false;
-  const Lane lane = *found;
-  const std::uint32_t which = mutant.below(4);
-  forEachEnd(mutant, lane, [&](Program &program, std::uint32_t index) {
-    if (const auto all = onLane(program, index); which < all.size())
-      mutant.insert(program, all[which] + 1, Action(program.actions[all[which]]));
+  return changeAMessage(mutant, [&](Program &program, const auto &all, std::uint32_t which) {
+    mutant.insert(program, all[which] + 1, Action(program.actions[all[which]]));
   });
-  mutant.what += " message " + std::to_string(which) + " of a lane";
-  return true;
 }
 
 bool swapMessages(Mutant &mutant) {
-  const Lane *found = anyMeetingLane(mutant);
-  if (!found)
-    return false;
-  const Lane lane = *found;
-  const std::uint32_t which = mutant.below(4);
-  forEachEnd(mutant, lane, [&](Program &program, std::uint32_t index) {
-    if (const auto all = onLane(program, index); which + 1 < all.size())
+  return changeAMessage(mutant, [](Program &program, const auto &all, std::uint32_t which) {
+    if (which + 1 < all.size())
       std::swap(program.actions[all[which]], program.actions[all[which + 1]]);
   });
-  return true;
 }
 
 bool moveMessages(Mutant &mutant) {
