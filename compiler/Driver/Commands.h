@@ -52,6 +52,13 @@ struct ShowArguments {
 };
 int runShow(const ShowArguments &arguments, const OutputOptions &output);
 
+/// vimec simulate PLAN.bin [--costs F,I,W[,transfer]]
+struct SimulateArguments {
+  std::string plan;
+  std::string costs; // empty: what is known of the plan's stages, else units
+};
+int runSimulate(const SimulateArguments &arguments, const OutputOptions &output);
+
 /// vimec assemble PLAN.txt -o PLAN.bin [--unproved]
 struct AssembleArguments {
   std::string text; // `-`: standard input

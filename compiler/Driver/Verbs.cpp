@@ -97,6 +97,20 @@ void addShow(CLI::App &app, Invocation &invocation) {
   });
 }
 
+void addSimulate(CLI::App &app, Invocation &invocation) {
+  auto simulate = std::make_shared<SimulateArguments>();
+  CLI::App *verb = app.add_subcommand(
+      "simulate", "say how long a step of a plan takes, where its ranks idle, and why");
+  verb->add_option("plan", simulate->plan, "plan to simulate")->required()->type_name("PLAN.bin");
+  takesCosts(verb->add_option("--costs", simulate->costs,
+                              "what tasks of each stage cost, in units (default: as long as stages "
+                              "sleep; of others 1,1,1)"));
+  takesJson(*verb, invocation);
+  verb->callback([=, &invocation] {
+    invocation.run = [=, &invocation] { return runSimulate(*simulate, invocation.output); };
+  });
+}
+
 void addAssemble(CLI::App &app, Invocation &invocation) {
   auto assemble = std::make_shared<AssembleArguments>();
   CLI::App *verb =
@@ -287,8 +301,8 @@ void addCompile(CLI::App &app, Invocation &invocation) {
 }
 
 void addVerbs(CLI::App &app, Invocation &invocation) {
-  for (const auto add : {addCheck, addExplain, addVerify, addShow, addAssemble, addOrder, addImport,
-                         addSchedules, addSchema, addMan, addCompletion})
+  for (const auto add : {addCheck, addExplain, addVerify, addShow, addSimulate, addAssemble,
+                         addOrder, addImport, addSchedules, addSchema, addMan, addCompletion})
     add(app, invocation);
 }
 

@@ -1,0 +1,55 @@
+// Durations: how long the things that a plan does take, in whole nanoseconds.
+//
+//   Durations units = unitDurations(plan);          // F = I = W = 1, B = 2, all else nothing
+//   units.of(Opcode::Backward, /*stage=*/3)         // 2 * kUnit
+//
+// Where they come from is said beside this file: unit times of the field's pictures, or a machine
+// and the arithmetic of the model's stages (TaskCosts.h).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/Plan/Plan.h"
+#include "schedules/Schedule.h"
+
+namespace vime {
+
+/// What one unit of the field's pictures is taken for.
+constexpr std::int64_t kUnit = 1'000'000;
+
+/// One duration for each opcode.
+class OpcodeTimes {
+public:
+  std::int64_t &operator[](plan::Opcode opcode) { return times[placeOf(opcode)]; }
+  std::int64_t operator[](plan::Opcode opcode) const { return times[placeOf(opcode)]; }
+
+private:
+  static constexpr std::size_t kFamilies = 7, kPerFamily = 32; // 0x0100, 0x0200, …
+  static constexpr std::size_t placeOf(plan::Opcode opcode) {
+    return ((plan::code(opcode) >> 8) - 1u) * kPerFamily + (plan::code(opcode) & 0xFFu);
+  }
+  std::array<std::int64_t, kFamilies * kPerFamily> times{};
+};
+
+struct Durations {
+  /// Of each stage of the plan's model: tasks of one whole microbatch, updates of a step.
+  std::vector<OpcodeTimes> stages;
+  OpcodeTimes ofRank; // of what belongs to no stage
+
+  std::int64_t dispatch = 0;        // of any action, by its rank
+  std::int64_t boundaryLatency = 0; // of what passes between stages, once both ends are there
+  std::int64_t latency = 0;         // of any other message
+  double perByte = 0; // and of each byte; a link carries one message after the other
+  /// Ranks that share the cores of a host. No cores: each rank has its own.
+  std::uint32_t ranksPerHost = 0, coresPerHost = 0;
+};
+
+/// The costs of every stage's tasks and of a transfer, in units; nothing else takes time.
+Durations unitDurations(const plan::Plan &plan, UnitCosts costs = {});
+
+/// Of stages that sleep: as long as they are declared to; nothing else takes time.
+Durations declaredDurations(const plan::Plan &plan);
+
+} // namespace vime

@@ -1,0 +1,487 @@
+#include "compiler/Analysis/Simulate.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <queue>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "compiler/Analysis/SharedCores.h"
+#include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Mesh.h"
+
+namespace vime {
+
+using namespace plan;
+using verify::ActionTable;
+using verify::kNone;
+using verify::RankView;
+using verify::Segment;
+
+namespace {
+
+/// The queue of a rank's lane: when its actions ended, as far as that is known, and which they are.
+struct LaneState {
+  std::vector<std::int64_t> ends;
+  std::vector<std::uint32_t> entries; // of all dispatched ones
+  std::int64_t freeAt = 0;            // of a worker
+  std::size_t meeting = 0;            // of a channel or group
+};
+
+/// Where the ends of a transfer, or the members of a group, meet: the k-th calls of all of them.
+struct Meeting {
+  std::vector<std::uint32_t> lanes; // of the table, one of each party
+  std::size_t link = 0;             // of a transfer
+  std::int64_t carried = 0;         // on the wire, nanoseconds of a message
+  std::int64_t latency = 0;
+  std::size_t done = 0; // calls that all have come to
+};
+
+struct Link {
+  std::int64_t freeAt = 0, busy = 0;
+  std::uint32_t last = kNone; // entry whose message it carried last
+};
+
+struct RankState {
+  std::size_t segment = 0;
+  std::uint32_t trip = 0;
+  std::uint32_t entry = 0;
+  std::int64_t clock = 0;          // of its dispatcher
+  std::uint32_t heldBy = kNone;    // entry that set the clock
+  std::uint32_t blockedOn = kNone; // lane of the table; it waits for one more end there
+  std::size_t blockedFor = 0;      // ends of it
+  std::size_t quiet = 0;           // next of RankView::quiet
+  bool computes = false, drains = false, holds = false, done = false;
+};
+
+enum class EventKind : std::uint8_t { Rank, Cores };
+
+struct Event {
+  std::int64_t time;
+  EventKind kind;
+  std::uint32_t index;
+  std::uint64_t version;
+  auto key() const { return std::tuple(time, kind, index, version); }
+  bool operator>(const Event &other) const { return key() > other.key(); }
+};
+
+class Engine {
+public:
+  Engine(const ActionTable &table, const Durations &durations, std::uint32_t steps)
+      : table(table), plan(table.plan()), durations(durations), steps(std::max(steps, 1u)),
+        lanes(table.lanes().size()), ranks(table.ranks().size()) {
+    result.times.resize(table.size());
+    result.ranks.resize(ranks.size());
+    addChannels();
+    addGroups();
+    if (durations.coresPerHost != 0)
+      hosts.assign((ranks.size() + durations.ranksPerHost - 1) / durations.ranksPerHost,
+                   SharedCores(durations.coresPerHost));
+    versions.resize(hosts.size());
+  }
+
+  Simulated run() {
+    for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
+      ranks[rank].done = !enterSegment(rank);
+      if (!ranks[rank].done)
+        wake(rank, 0);
+    }
+    while (!events.empty()) {
+      const Event event = events.top();
+      events.pop();
+      if (event.kind == EventKind::Rank)
+        goOn(event.index, event.time);
+      else if (event.version == versions[event.index])
+        endOnCores(event.index, event.time);
+    }
+    return summary();
+  }
+
+private:
+  // ---- who meets whom ------------------------------------------------------------------------------------------------
+
+  std::uint64_t bytesOf(const Message &message) const {
+    return message.fixed + std::uint64_t{message.perToken} * plan.data.tokens;
+  }
+  std::int64_t wire(std::uint64_t bytes) const {
+    return static_cast<std::int64_t>(durations.perByte * static_cast<double>(bytes));
+  }
+
+  void addChannels() {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> known;
+    for (const verify::Channel &channel : table.channels()) {
+      if (!channel.matched)
+        continue; // whoever calls it is stuck
+      const auto [place, isNew] =
+          known.try_emplace({channel.source, channel.destination}, links.size());
+      if (isNew)
+        links.emplace_back();
+      const std::uint32_t send = channel.sendLanes.front();
+      const bool isBoundary = channel.flow == Flow::Forward || channel.flow == Flow::Backward;
+      join({.lanes = {send, channel.receiveLanes.front()},
+            .link = place->second,
+            .carried = wire(bytesOf(table.laneOf(table.lanes()[send]).message)),
+            .latency = isBoundary ? durations.boundaryLatency : durations.latency});
+    }
+  }
+
+  void addGroups() {
+    for (const verify::GroupView &view : table.groups()) {
+      if (!view.matched)
+        continue;
+      const Group &group = plan.groups[view.group];
+      const auto others = std::int64_t{memberCount(plan.mesh, group.axes)} - 1;
+      const std::int64_t carried = wire(bytesOf(group.message));
+      Meeting meeting{.lanes = view.lanes, .link = kNoLink};
+      switch (group.operation) {
+      case Collective::Broadcast:
+        meeting.carried = others == 0 ? 0 : carried;
+        meeting.latency = durations.latency *
+                          std::bit_width(static_cast<std::uint64_t>(others)); // a tree
+        break;
+      case Collective::Gather:
+        meeting.carried = others * carried;
+        meeting.latency = others == 0 ? 0 : durations.latency;
+        break;
+      case Collective::AllGather:
+        meeting.carried = others * carried;
+        meeting.latency = others * durations.latency;
+        break;
+      case Collective::AllReduce: // up the chain of members and down again; bytes: its operand's
+        meeting.latency = 2 * others * durations.latency;
+        break;
+      }
+      join(std::move(meeting));
+    }
+  }
+
+  void join(Meeting meeting) {
+    for (const std::uint32_t lane : meeting.lanes)
+      lanes[lane].meeting = meetings.size();
+    meetings.push_back(std::move(meeting));
+  }
+
+  // ---- a rank's dispatcher -------------------------------------------------------------------------------------------
+
+  const RankView &view(std::uint32_t rank) const { return table.ranks()[rank]; }
+  const Segment &segment(std::uint32_t rank) const {
+    return view(rank).segments[ranks[rank].segment];
+  }
+  std::uint32_t tripsOf(const Segment &segment) const {
+    return static_cast<std::uint32_t>(
+        segment.isLoop() ? std::min<std::uint64_t>(segment.trips, steps) : 1);
+  }
+  bool isLastTrip(std::uint32_t rank) const {
+    return ranks[rank].trip + 1 == tripsOf(segment(rank));
+  }
+
+  /// The next segment that has something to do, from the present one on.
+  bool enterSegment(std::uint32_t rank) {
+    RankState &state = ranks[rank];
+    const auto &segments = view(rank).segments;
+    while (state.segment < segments.size() &&
+           (segment(rank).first == segment(rank).end || tripsOf(segment(rank)) == 0))
+      ++state.segment;
+    if (state.segment == segments.size())
+      return false;
+    beginTrip(rank, 0);
+    return true;
+  }
+
+  void beginTrip(std::uint32_t rank, std::uint32_t trip) {
+    RankState &state = ranks[rank];
+    state.trip = trip;
+    state.entry = segment(rank).first;
+    const auto &quiet = view(rank).quiet;
+    state.quiet = static_cast<std::size_t>(
+        std::lower_bound(quiet.begin(), quiet.end(), state.entry) - quiet.begin());
+    if (segment(rank).isLoop())
+      state.heldBy = kNone; // what stands in the step before is not of this one
+  }
+
+  void wake(std::uint32_t rank, std::int64_t time) {
+    events.push({time, EventKind::Rank, rank, 0});
+  }
+
+  void goOn(std::uint32_t rank, std::int64_t now) {
+    RankState &state = ranks[rank];
+    while (!state.done && !state.computes) {
+      if (state.drains && !awaitAllLanes(rank))
+        return;
+      if (state.holds && !awaitLane(rank, lastLane(rank), lanes[lastLane(rank)].entries.size()))
+        return;
+      if (state.drains || state.holds) {
+        state.drains = state.holds = false;
+        advance(rank);
+        continue;
+      }
+      if (!awaitWaits(rank))
+        return;
+      if (state.clock > now)
+        return wake(rank, state.clock);
+      state.clock = now;
+      dispatch(rank, now);
+    }
+  }
+
+  std::uint32_t lastLane(std::uint32_t rank) const {
+    return view(rank).firstLane + table.action(view(rank), ranks[rank].entry).lane;
+  }
+
+  /// Sets the clock to when the lane has so many ends; false if that is not known yet.
+  bool awaitLane(std::uint32_t rank, std::uint32_t lane, std::size_t count) {
+    RankState &state = ranks[rank];
+    if (lanes[lane].ends.size() < count) {
+      state.blockedOn = lane;
+      state.blockedFor = count;
+      return false;
+    }
+    if (count != 0 && lanes[lane].ends[count - 1] > state.clock) {
+      state.clock = lanes[lane].ends[count - 1];
+      state.heldBy = lanes[lane].entries[count - 1];
+    }
+    return true;
+  }
+
+  bool awaitAllLanes(std::uint32_t rank) {
+    const RankView &own = view(rank);
+    for (std::uint32_t lane = 0; lane < own.program->lanes.size(); ++lane)
+      if (!awaitLane(rank, own.firstLane + lane, lanes[own.firstLane + lane].entries.size()))
+        return false;
+    return true;
+  }
+
+  bool awaitWaits(std::uint32_t rank) {
+    const RankView &own = view(rank);
+    for (const Wait wait : table.action(own, ranks[rank].entry).waits) {
+      if (wait.empty())
+        break;
+      const std::uint32_t lane = own.firstLane + static_cast<std::uint32_t>(wait.lane());
+      const std::size_t dispatched = lanes[lane].entries.size();
+      const auto distance = static_cast<std::size_t>(wait.distance());
+      if (distance <= dispatched && !awaitLane(rank, lane, dispatched + 1 - distance))
+        return false;
+    }
+    return true;
+  }
+
+  void dispatch(std::uint32_t rank, std::int64_t now) {
+    RankState &state = ranks[rank];
+    const RankView &own = view(rank);
+    const Action &action = table.action(own, state.entry);
+    const std::uint32_t lane = own.firstLane + action.lane;
+    ActionTimes &times = result.times[state.entry];
+    times = {.posted = now, .postedBehind = state.heldBy};
+    lanes[lane].entries.push_back(state.entry);
+    const LaneKind kind = own.program->lanes[action.lane].kind;
+    if (runsOnDispatcher(kind))
+      return compute(rank, durations.dispatch + costOf(own, action), now);
+    state.clock = now + durations.dispatch;
+    if (durations.dispatch != 0)
+      state.heldBy = state.entry;
+    if (kind == LaneKind::Host || kind == LaneKind::Io) {
+      times.ready = now;
+      times.begin = std::max(now, lanes[lane].freeAt);
+      lanes[lane].freeAt = times.begin + costOf(own, action);
+      endOnLane(rank, lane, state.entry, lanes[lane].freeAt);
+    } else {
+      meet(lane, now);
+    }
+    if (action.flags & kHostBlocking)
+      state.holds = true;
+    else
+      advance(rank);
+  }
+
+  std::int64_t costOf(const RankView &own, const Action &action) const {
+    const auto opcode = static_cast<Opcode>(action.opcode);
+    return findSignature(action.opcode)->perStage
+               ? durations.stages[own.stages[action.stage]][opcode]
+               : durations.ofRank[opcode];
+  }
+
+  void compute(std::uint32_t rank, std::int64_t work, std::int64_t now) {
+    RankState &state = ranks[rank];
+    ActionTimes &times = result.times[state.entry];
+    times.ready = times.begin = now;
+    if (hosts.empty() || work == 0)
+      return endCompute(rank, now + work);
+    state.computes = true;
+    const std::uint32_t host = rank / durations.ranksPerHost;
+    hosts[host].add(rank, work, now);
+    lookAtCores(host);
+  }
+
+  void lookAtCores(std::uint32_t host) {
+    ++versions[host];
+    if (const std::optional<std::int64_t> next = hosts[host].nextEnd())
+      events.push({*next, EventKind::Cores, host, versions[host]});
+  }
+
+  void endOnCores(std::uint32_t host, std::int64_t now) {
+    const std::uint32_t rank = hosts[host].finish(now);
+    lookAtCores(host);
+    ranks[rank].computes = false;
+    endCompute(rank, now);
+    goOn(rank, now);
+  }
+
+  void endCompute(std::uint32_t rank, std::int64_t end) {
+    RankState &state = ranks[rank];
+    const std::uint32_t lane = lastLane(rank);
+    ActionTimes &times = result.times[state.entry];
+    times.end = end;
+    lanes[lane].ends.push_back(end);
+    if (isLastTrip(rank) && segment(rank).isLoop())
+      result.ranks[rank].busy += end - times.begin;
+    if (end != state.clock)
+      state.heldBy = state.entry;
+    state.clock = end;
+    advance(rank);
+  }
+
+  /// Past the present entry, unless its lanes have to be drained there first.
+  void advance(std::uint32_t rank) {
+    RankState &state = ranks[rank];
+    const auto &quiet = view(rank).quiet;
+    if (state.quiet < quiet.size() && quiet[state.quiet] == state.entry) {
+      ++state.quiet;
+      state.drains = true;
+      return;
+    }
+    if (++state.entry < segment(rank).end)
+      return;
+    endTrip(rank);
+    if (state.trip + 1 < tripsOf(segment(rank)))
+      return beginTrip(rank, state.trip + 1);
+    ++state.segment;
+    state.done = !enterSegment(rank);
+  }
+
+  void endTrip(std::uint32_t rank) {
+    if (!segment(rank).isLoop())
+      return;
+    const std::uint32_t trip = ranks[rank].trip;
+    if (trip >= tripEnds.size())
+      tripEnds.resize(trip + 1, 0);
+    tripEnds[trip] = std::max(tripEnds[trip], ranks[rank].clock);
+  }
+
+  // ---- transfers and collectives ---------------------------------------------------------------------------------------
+
+  /// The present entry of the lane's rank has come. When all have, they start.
+  void meet(std::uint32_t lane, std::int64_t now) {
+    Meeting &meeting = meetings[lanes[lane].meeting];
+    for (const std::uint32_t other : meeting.lanes)
+      if (lanes[other].entries.size() <= meeting.done)
+        return;
+    const std::size_t call = meeting.done++;
+    const bool isTransfer = meeting.link != kNoLink;
+    std::int64_t begin = now;
+    std::uint32_t behind = kNone;
+    const std::int64_t carried = meeting.carried + reduced(lane, call);
+    if (isTransfer) {
+      Link &link = links[meeting.link];
+      if (link.freeAt > now) {
+        begin = link.freeAt;
+        behind = link.last;
+      }
+      link.freeAt = begin + carried;
+      link.last = lanes[meeting.lanes.front()].entries[call];
+      if (const std::uint32_t sender = table.lanes()[meeting.lanes.front()].rank;
+          isLastTrip(sender) && segment(sender).isLoop())
+        link.busy += carried;
+    }
+    const std::int64_t end = begin + carried + meeting.latency;
+    for (const std::uint32_t party : meeting.lanes) {
+      const std::uint32_t entry = lanes[party].entries[call];
+      ActionTimes &times = result.times[entry];
+      times.ready = now;
+      times.begin = begin;
+      times.readyBehind = lanes[lane].entries[call];
+      times.begunBehind = behind;
+      endOnLane(table.lanes()[party].rank, party, entry, end);
+    }
+  }
+
+  /// Of an all-reduce: twice its operand, up the chain of members and down.
+  std::int64_t reduced(std::uint32_t lane, std::size_t call) const {
+    const RankView &own = view(table.lanes()[lane].rank);
+    const Action &action = table.action(own, lanes[lane].entries[call]);
+    if (action.opcode != code(Opcode::AllReduce))
+      return 0;
+    const std::uint32_t buffer = own.program->operands[action.operands];
+    return 2 * wire(own.layout->buffers[buffer].bytes);
+  }
+
+  void endOnLane(std::uint32_t rank, std::uint32_t lane, std::uint32_t entry, std::int64_t end) {
+    result.times[entry].end = end;
+    lanes[lane].ends.push_back(end);
+    RankState &state = ranks[rank];
+    if (state.blockedOn == lane && lanes[lane].ends.size() >= state.blockedFor) {
+      state.blockedOn = kNone;
+      wake(rank, std::max(end, state.clock));
+    }
+  }
+
+  // ---- the end -----------------------------------------------------------------------------------------------------------
+
+  Simulated summary() {
+    for (std::uint32_t rank = 0; rank < ranks.size(); ++rank)
+      if (!ranks[rank].done && !result.stuck)
+        result.stuck = fmt::format(
+            "rank {} never passes action {} ({})", view(rank).rank,
+            table[ranks[rank].entry].action,
+            describe(plan, view(rank).rank, table[ranks[rank].entry].action,
+                     table[ranks[rank].entry].iteration));
+    for (const Link &link : links)
+      result.linkBusy = std::max(result.linkBusy, link.busy);
+    if (!result.stuck)
+      addStep();
+    return std::move(result);
+  }
+
+  void addStep() {
+    result.stepBegin = tripEnds.size() > 1 ? tripEnds[tripEnds.size() - 2] : 0;
+    std::int64_t first = tripEnds.empty() ? 0 : tripEnds.back();
+    for (std::uint32_t rank = 0; rank < ranks.size(); ++rank)
+      for (const Segment &segment : view(rank).segments)
+        if (segment.isLoop() && segment.first != segment.end) {
+          RankTotals &totals = result.ranks[rank];
+          totals.begin = result.times[segment.first].posted;
+          for (std::uint32_t entry = segment.first; entry < segment.end; ++entry)
+            totals.end = std::max(totals.end, result.times[entry].end);
+          first = std::min(first, totals.begin);
+          result.stepEnd = std::max(result.stepEnd, totals.end);
+        }
+    result.period = tripEnds.size() > 1 ? tripEnds.back() - tripEnds[tripEnds.size() - 2]
+                                        : result.stepEnd - first;
+    result.stepBegin = first;
+  }
+
+  static constexpr std::size_t kNoLink = ~std::size_t{0};
+
+  const ActionTable &table;
+  const Plan &plan;
+  const Durations &durations;
+  const std::uint32_t steps;
+  std::vector<LaneState> lanes; // of the table
+  std::vector<RankState> ranks;
+  std::vector<Meeting> meetings;
+  std::vector<Link> links;
+  std::vector<SharedCores> hosts;
+  std::vector<std::uint64_t> versions; // of each host's next event
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
+  std::vector<std::int64_t> tripEnds; // of the loop over steps: when the last rank ended it
+  Simulated result;
+};
+
+} // namespace
+
+Simulated simulate(const ActionTable &table, const Durations &durations, std::uint32_t steps) {
+  return Engine(table, durations, steps).run();
+}
+
+} // namespace vime

@@ -1,0 +1,60 @@
+// Simulate: when each action of a plan is posted, starts and ends, if all takes the times given.
+//
+//   verify::ActionTable table(plan, verify::wholeStepOf(plan));
+//   Simulated run = simulate(table, unitDurations(plan));
+//   run.period                          // of steps that follow each other
+//   run.times[entry].begin              // in the last step that was simulated
+//
+// Ranks do what the executor does: each dispatches its actions in their order, waits for what they
+// wait for, computes at once, hands transfers and collectives over and goes on. A message starts
+// when both of its ends are posted (strict rendezvous; a transport that buffers is no slower), a
+// collective when all members have come. A link, from one rank to another and one way, carries one
+// message at a time. Ranks that share cores share their speed.
+//
+// Events are handled in the sequence of their times, so that a link or a core goes to whom it would.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/Analysis/Durations.h"
+#include "compiler/Verify/ActionTable.h"
+
+namespace vime {
+
+/// Waiting and transferring are never one number: posted ≤ ready ≤ begin ≤ end. Of what needs no
+/// other rank the first three are the same moment, but for a queue of its own thread.
+struct ActionTimes {
+  std::int64_t posted = -1; // its rank came to it, and all that it waits for had ended
+  std::int64_t ready = -1;  // the other ends, or members, were there too
+  std::int64_t begin = -1;  // the link was free
+  std::int64_t end = -1;
+  // The entries that it came behind last; kNone: none in this step.
+  std::uint32_t postedBehind = verify::kNone;
+  std::uint32_t readyBehind = verify::kNone; // the end that was posted last, maybe its own
+  std::uint32_t begunBehind = verify::kNone; // whose message the link carried before
+};
+
+struct RankTotals {
+  std::int64_t begin = 0, end = 0; // of the last step: first action posted, last one ended
+  std::int64_t busy = 0;           // computing in it
+};
+
+struct Simulated {
+  std::vector<ActionTimes> times; // by entry; in a loop over steps those of the last step
+  std::vector<RankTotals> ranks;  // of the table
+  std::int64_t stepBegin = 0, stepEnd = 0; // of the last step, over all ranks
+  std::int64_t period = 0;                 // from the end of the step before it to its end
+  std::int64_t linkBusy = 0;               // of the busiest link in it
+  /// "rank 2 never passes action 14 (receive …)": no plan that was proved does that.
+  std::optional<std::string> stuck;
+};
+
+/// So many trips of the loop over steps, at least one, at most those of the plan. The table is
+/// unshortened (`wholeStepOf`).
+Simulated simulate(const verify::ActionTable &table, const Durations &durations,
+                   std::uint32_t steps = 3);
+
+} // namespace vime

@@ -1,0 +1,121 @@
+// What the simulator says of plans, against what is known of their orders.
+#include "compiler/Analysis/Simulate.h"
+#include "compiler/Analysis/StepReport.h"
+#include "compiler/Lowering/OrderPlan.h"
+#include "schedules/Registry.h"
+#include "schedules/UnitTime.h"
+
+#include "tests/analysis/TickSimulator.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace vime {
+namespace {
+
+std::optional<plan::Plan> planOf(const Schedule &order, int microbatches) {
+  Findings findings;
+  return planOfOrder(order, microbatches, "order.csv", {}, findings);
+}
+
+// 1F1B with transfers of a tenth of a forward: 34.8 with two slots of each ring, where pure dataflow
+// takes 34.6 (execution-model.md, Where transfers stand).
+TEST(Simulate, TransfersHoldUpWhoWaitsForThem) {
+  for (const auto &[ranks, microbatches, tenths] :
+       {std::tuple{4, 8, 348}, std::tuple{8, 32, 1244}}) {
+    const Schedule order =
+        findOrder("1f1b")->build({.ranks = ranks, .microbatches = microbatches, .chunks = 1});
+    const auto plan = planOf(order, microbatches);
+    ASSERT_TRUE(plan);
+    const verify::ActionTable table(*plan, verify::wholeStepOf(*plan));
+    const Simulated run = simulate(table, unitDurations(*plan, {10, 10, 10, 1}));
+    EXPECT_EQ(double(run.period) / kUnit, tenths);
+  }
+}
+
+TEST(Simulate, AStepInUnitTimeIsAsLongAsItsOrder) {
+  int simulated = 0;
+  for (const Order &order : allOrders()) {
+    for (const int microbatches : {8, 13, 32}) {
+      const ScheduleShape shape{.ranks = 4, .microbatches = microbatches,
+                                .chunks = order.chunks.usual};
+      if (check(order, shape))
+        continue;
+      const Schedule schedule = order.build(shape);
+      const auto plan = planOf(schedule, microbatches);
+      if (!plan)
+        continue;
+      const verify::ActionTable table(*plan, verify::wholeStepOf(*plan));
+      const Simulated run = simulate(table, unitDurations(*plan));
+      ++simulated;
+      ASSERT_FALSE(run.stuck) << *run.stuck;
+      const UnitTimes units = simulate(schedule);
+      EXPECT_EQ(double(run.period) / kUnit, units.makespan) << order.name << " " << microbatches;
+      const StepReport report = reportOf(table, run);
+      EXPECT_NEAR(report.bubble, units.bubble, 1e-9) << order.name;
+      EXPECT_EQ(report.path.back().to - report.path.front().from, run.period) << order.name;
+    }
+  }
+  EXPECT_GT(simulated, 50);
+}
+
+// Tasks of unequal stages, slow links, any order: the same times as by looking at every tick.
+TEST(Simulate, EveryActionIsWhenTheTicksSayItIs) {
+  std::mt19937 random(3);
+  const auto upTo = [&](std::int64_t most) { return std::int64_t(random() % (most + 1)); };
+  int compared = 0;
+  for (const Order &order : allOrders())
+    for (int draw = 0; draw < 3; ++draw) {
+      const ScheduleShape shape{.ranks = 2 + int(upTo(2)),
+                                .microbatches = 2 + int(upTo(6)),
+                                .chunks = order.chunks.usual};
+      if (check(order, shape))
+        continue;
+      auto plan = planOf(order.build(shape), shape.microbatches);
+      if (!plan)
+        continue;
+      for (plan::Group &group : plan->groups)
+        group.message.fixed = 0; // collectives take no time
+      for (plan::Layout &layout : plan->layouts)
+        for (plan::Buffer &buffer : layout.buffers)
+          if (buffer.kind == plan::BufferKind::Gradients)
+            buffer.bytes = 0;
+      const verify::ActionTable table(*plan, verify::wholeStepOf(*plan));
+      Durations durations = unitDurations(*plan);
+      for (OpcodeTimes &stage : durations.stages)
+        for (const plan::Opcode opcode :
+             {plan::Opcode::Forward, plan::Opcode::Backward, plan::Opcode::BackwardInput,
+              plan::Opcode::BackwardWeight, plan::Opcode::Optimize})
+          stage[opcode] = 1 + upTo(8);
+      durations.ofRank[plan::Opcode::Load] = upTo(5);
+      durations.boundaryLatency = upTo(3);
+      durations.latency = 0;
+      durations.perByte = double(upTo(3)) / 8; // a boundary of eight tokens takes some ticks
+      const Simulated run = simulate(table, durations, 1);
+      ASSERT_FALSE(run.stuck) << *run.stuck;
+      const std::vector<TickTimes> ticks = tickThrough(table, durations, 5000);
+      for (std::uint32_t entry = 0; entry < table.size(); ++entry) {
+        ASSERT_EQ(run.times[entry].posted, ticks[entry].posted) << order.name << " " << entry;
+        ASSERT_EQ(run.times[entry].end, ticks[entry].end) << order.name << " " << entry;
+      }
+      ++compared;
+    }
+  EXPECT_GT(compared, 20);
+}
+
+TEST(Simulate, RanksThatShareACoreShareItsSpeed) {
+  const Schedule order = findOrder("gpipe")->build({.ranks = 2, .microbatches = 4, .chunks = 1});
+  const auto plan = planOf(order, 4);
+  ASSERT_TRUE(plan);
+  const verify::ActionTable table(*plan, verify::wholeStepOf(*plan));
+  Durations durations = unitDurations(*plan);
+  durations.ranksPerHost = 2;
+  durations.coresPerHost = 1;
+  const Simulated run = simulate(table, durations, 1);
+  ASSERT_FALSE(run.stuck) << *run.stuck;
+  EXPECT_EQ(run.period, 2 * 4 * 3 * kUnit); // all work, one after the other: nothing idles
+}
+
+} // namespace
+} // namespace vime
