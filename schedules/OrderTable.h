@@ -58,7 +58,8 @@ struct TableEntry {
   int stage;      // -1: of an idle slot
   int microbatch; // -1: of an idle slot, and of shards
   TablePlace place;
-  bool overlapsNext = false; // the forward of a pair, its backward behind it
+  bool overlapsNext = false;   // the forward of a pair, its backward behind it
+  bool startsWithNext = false; // of transfers that start together, all but the last
 };
 
 /// A cell that says nothing that is known.

@@ -86,13 +86,21 @@ std::variant<Cell, TableProblem> readPair(std::string_view cell) {
   return read;
 }
 
+std::variant<Cell, TableProblem> readGroup(std::string_view cell) {
+  auto read = readList(cell, '+', /*areTransfers=*/true);
+  if (auto *group = std::get_if<Cell>(&read))
+    for (std::size_t part = 0; part + 1 < group->parts.size(); ++part)
+      group->parts[part].entry.startsWithNext = true;
+  return read;
+}
+
 } // namespace
 
 std::variant<Cell, TableProblem> readZeroBubbleCell(std::string_view cell) {
   if (cell.empty())
     return Cell();
   if (cell.front() == '{' && cell.ends_with('}'))
-    return readList(cell, '+', /*areTransfers=*/true);
+    return readGroup(cell);
   if (cell.front() == '[')
     return readPair(cell);
   auto part = readEntry(cell, /*isTransfer=*/false);

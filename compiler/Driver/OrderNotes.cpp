@@ -49,6 +49,24 @@ void noteSums(const Schedule &order, std::vector<std::string> &notes) {
                               which));
 }
 
+// What a plan mends, but whoever runs the table as it is does not.
+void noteStandstill(const OrderTable &table, std::vector<std::string> &notes) {
+  constexpr std::size_t kShown = 4;
+  const std::vector<TableEntry> circle = standstillAsWritten(table);
+  if (circle.empty())
+    return;
+  std::vector<std::string> stops;
+  for (const TableEntry &entry : circle)
+    if (stops.size() < kShown)
+      stops.push_back(fmt::format("rank {} stops at `{}` ({}:{})", entry.place.line - 1,
+                                  toText(entry), entry.place.line, entry.place.column));
+  if (circle.size() > kShown)
+    stops.push_back(fmt::format("{} more", circle.size() - kShown));
+  notes.push_back(fmt::format("run as it is written, each send until it is received, the table "
+                              "would never finish: {}; the plan's clock orders its transfers anew",
+                              fmt::join(stops, ", ")));
+}
+
 // Of those that are not searched: these add up in ascending microbatch, and have no pairs.
 std::vector<std::string> notesOnNamed(const Order &order, const Job &job) {
   std::vector<std::string> notes;
@@ -82,6 +100,7 @@ std::vector<std::string> notesOn(const OrderTable &table) {
         fmt::format("{} transfers: the same messages travel, each when the plan's clock "
                     "has it",
                     transfers));
+  noteStandstill(table, notes);
   if (const std::size_t shards =
           count(table, [](CellKind kind) { return kind > CellKind::ReceiveBackward; }))
     notes.push_back(

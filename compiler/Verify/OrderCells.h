@@ -54,7 +54,7 @@ private:
 };
 
 template <typename Visit> void OrderCells::forEachNeed(CellIndex cell, Visit visit) const {
-  const auto &[kind, stage, microbatch, place, isPaired] = (*this)[cell];
+  const auto &[kind, stage, microbatch, place, isPaired, isGrouped] = (*this)[cell];
   const auto needs = [&](CellIndex needed) {
     if (needed != kNoCell)
       visit(cell, needed);

@@ -70,7 +70,7 @@ private:
 
   void judgeDoubles() {
     for (CellIndex cell = 0; cell < cells.end(cells.ranks - 1); ++cell) {
-      const auto &[kind, stage, microbatch, place, isPaired] = cells[cell];
+      const auto &[kind, stage, microbatch, place, isPaired, isGrouped] = cells[cell];
       if (!isTask(kind))
         continue;
       const CellIndex before = cells.find(kind, stage, microbatch);

@@ -48,7 +48,7 @@ private:
   }
 
   void judge(CellIndex cell, const TransferRule &rule) {
-    const auto &[kind, stage, microbatch, place, isPaired] = cells[cell];
+    const auto &[kind, stage, microbatch, place, isPaired, isGrouped] = cells[cell];
     if (cells.rankOfStage(stage) != cells.rankOf(cell))
       return; // S3 has said so
     const int other = stage + rule.neighbour;

@@ -32,6 +32,11 @@ struct ProvedOfOrder {
 /// What holds of a table without findings.
 std::vector<ProvedOfOrder> provedOfOrder(const OrderTable &table);
 
+/// Where ranks would stand still for ever, the transfer of each rank of one circle, were the table
+/// run as it is written: one cell after the other, every send until it is received. Empty if all of
+/// it would finish. Plans never do this, they order transfers anew. Of a table without findings.
+std::vector<TableEntry> standstillAsWritten(const OrderTable &table);
+
 /// Stages, ascending, whose weight gradients do not add up in ascending microbatch: legal, but the
 /// sums round differently from those of orders that do.
 std::vector<int> stagesThatSumOutOfOrder(const Schedule &order);
