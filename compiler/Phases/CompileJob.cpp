@@ -26,6 +26,17 @@ std::string textOf(mlir::ModuleOp module) {
   return text;
 }
 
+/// A plan knows its limit, the job who set it and what would need less.
+void leadToLimit(const Job &job, Findings &findings) {
+  const bool recomputes = job.memory.recompute.value == "layer";
+  for (Finding &finding : findings.all())
+    if (finding.rule == Rule::M1 && finding.number == 4 && finding.span.line == 0)
+      finding.at(job.pipeline.memoryLimit.span)
+          .withHelp("other orders keep fewer microbatches alive, as `vimec schedules` shows; "
+                    "smaller microbatches and more ranks need less" +
+                    std::string(recomputes ? "" : "; `memory: {recompute: layer}` may help too"));
+}
+
 class Compilation {
 public:
   Compilation(const Job &job, const CompileOptions &options, Compiled &compiled, Findings &findings)
@@ -68,6 +79,7 @@ private:
     lap("verify");
     if (!findings.any())
       return true;
+    leadToLimit(job, findings);
     compiled.plan.reset();
     return false;
   }

@@ -95,8 +95,10 @@ void judgeRank(const ActionTable &table, const RankView &rank, Verdict &verdict)
   const std::uint64_t limit = table.plan().limits.memoryBytes;
   if (limit == 0 || sum <= limit)
     return;
-  Finding &finding = verdict.error(
-      Rule::M1, 4, fmt::format("rank {} needs {} bytes, the limit is {}", rank.rank, sum, limit));
+  Finding &finding =
+      verdict.error(Rule::M1, 4,
+                    fmt::format("rank {} needs {} bytes ({}), the limit is {} ({})", rank.rank, sum,
+                                bytesInWords(sum), limit, bytesInWords(limit)));
   for (const TierMemory &memory : liveSetOf(table, rank))
     noteLiveSet(table, rank, memory, finding);
 }

@@ -207,6 +207,7 @@ TEST(CompileJob, SaysWhatTheVerifiersFound) {
   EXPECT_EQ(result.internalError, "");
   ASSERT_TRUE(findings.any());
   EXPECT_EQ(findings.all().front().rule, Rule::M1) << renderText(findings, {});
+  EXPECT_EQ(findings.all().front().span, job.pipeline.memoryLimit.span);
 }
 
 TEST(Phases, HaveNamesAndSentences) {

@@ -24,7 +24,7 @@ TEST(M1, ABufferOutsideOfTheArena) {
 
 TEST(M1, MoreThanTheLimit) {
   EXPECT_EQ(broken([](Draft &draft) { draft.plan.limits.memoryBytes = 2200; }),
-            R"(error[M0104]: rank 0 needs 2432 bytes, the limit is 2200
+            R"(error[M0104]: rank 0 needs 2432 bytes (2.38 KiB), the limit is 2200 (2.15 KiB)
   = note: device: 2.38 KiB, most alive at action 11, backward, stage 0, microbatch 0
   = note: 512 B: output of stage 0, 0 of 2 slots alive
   = note: 512 B: output_gradient of stage 0, 1 of 2 slots alive
