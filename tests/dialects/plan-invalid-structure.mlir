@@ -123,6 +123,32 @@ plan.model null type float32 layers 4 rope_theta 1.0 norm_epsilon 1.0 stages [(f
 
 // -----
 
+// A second copy of the model: begins in its middle, cut elsewhere, without embedding, without head, half.
+// expected-error@+1 {{'plan.model' op stage 2 has layers 1 to 2, expected it to begin at layer 0}}
+plan.model null type float32 layers 4 rope_theta 1.0 norm_epsilon 1.0 stages [(first 0 end 2 embedding), (first 2 end 4 head), (first 1 end 2 embedding), (first 2 end 4 head)]
+
+// -----
+
+// expected-error@+1 {{'plan.model' op stage 2 differs from stage 0, of which it is a copy}}
+plan.model null type float32 layers 4 rope_theta 1.0 norm_epsilon 1.0 stages [(first 0 end 2 embedding), (first 2 end 4 head), (first 0 end 3 embedding), (first 3 end 4 head)]
+
+// -----
+
+// expected-error@+1 {{'plan.model' op stage 2: the first stage embeds, the last one has the head}}
+plan.model null type float32 layers 4 rope_theta 1.0 norm_epsilon 1.0 stages [(first 0 end 2 embedding), (first 2 end 4 head), (first 0 end 2), (first 2 end 4 head)]
+
+// -----
+
+// expected-error@+1 {{'plan.model' op stage 3: the first stage embeds, the last one has the head}}
+plan.model null type float32 layers 4 rope_theta 1.0 norm_epsilon 1.0 stages [(first 0 end 2 embedding), (first 2 end 4 head), (first 0 end 2 embedding), (first 2 end 4)]
+
+// -----
+
+// expected-error@+1 {{'plan.model' op stage 2 differs from stage 0, of which it is a copy}}
+plan.model null type float32 layers 4 rope_theta 1.0 norm_epsilon 1.0 stages [(first 0 end 2 embedding), (first 2 end 4 head), (first 0 end 2 embedding head)]
+
+// -----
+
 // expected-error@+1 {{'plan.origin' op has a line without a column: both count from 1}}
 plan.origin of forward "name" line 3 column 0 length 1
 

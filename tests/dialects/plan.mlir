@@ -12,6 +12,9 @@ plan.plan schedule "1f1b" compiler "0.1.0" {
   plan.job lines ["version: 1", "name: \"demo\""]
   // CHECK-NEXT: plan.model llama type float32 layers 2 hidden 64 rope_theta 10000.0 norm_epsilon 1.0e-05 checkpoint "hub" stages [(first 0 end 1 embedding), (first 1 end 2 head)]
   plan.model llama type float32 layers 2 hidden 64 rope_theta 1.0e4 norm_epsilon 1.0e-05 checkpoint "hub" stages [(first 0 end 1 embedding), (first 1 end 2 head)]
+  // Two copies of a model: its stages twice.
+  // CHECK-NEXT: plan.model null type float32 layers 2 rope_theta 1.0 norm_epsilon 1.0 stages [(first 0 end 1 embedding), (first 1 end 2 head), (first 0 end 1 embedding), (first 1 end 2 head)]
+  plan.model null type float32 layers 2 rope_theta 1.0 norm_epsilon 1.0 stages [(first 0 end 1 embedding), (first 1 end 2 head), (first 0 end 1 embedding), (first 1 end 2 head)]
   // CHECK-NEXT: plan.data "corpus.txt" bytes 1000 hash_low 18446744073709551615 hash_high 2 sequence 128 samples 4 tokens 512 microbatches 2 batch 8
   plan.data "corpus.txt" bytes 1000 hash_low 18446744073709551615 hash_high 2 sequence 128 samples 4 tokens 512 microbatches 2 batch 8
   // CHECK-NEXT: plan.optimizer learning_rate 3.0e-04 beta1 0.9 beta2 0.999 epsilon 1.0e-08 weight_decay 0.01 clip 1.0
