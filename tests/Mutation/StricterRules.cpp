@@ -5,58 +5,89 @@
 namespace vime {
 namespace {
 
-constexpr std::string_view kOnce =
-    "S4: scaled, squared, gathered, clipped, updated once each; a second time without effect is "
-    "work that nobody asked for";
+// A mutant that a code below refuses gives the same weights, losses and files as the plan that it
+// was made from: what was added or changed in it happens to be used by nobody. Judges refuse it all
+// the same, since they ask what a plan says, not what becomes of it with one set of numbers.
+
 constexpr std::string_view kStray =
-    "S2: an action added for nothing reads what no action made for it";
-constexpr std::string_view kExact =
-    "buffers are as large as what they hold: a part that nobody moves is a size that is wrong";
-constexpr std::string_view kDecided =
-    "D2: a condition that holds always or never decides nothing; a plan says what may vary";
+    "a second copy of an action reads what is not its own to read (what nobody wrote yet, another "
+    "microbatch's, the last step's); harmless only because its result is overwritten unread";
 
 constexpr std::string_view kNamed =
-    "S2: a checkpoint is named by the counters of its own step, of which the interpreter knows "
-    "nothing";
+    "a checkpoint is named by the counters of its own step; the interpreter gives checkpoints no "
+    "names, so to it the counters of another step are as good";
 
 constexpr std::array kRules = {
-    StricterRule{"S0404", kOnce},
-    StricterRule{"S0405", kOnce},
-    StricterRule{"S0406", kOnce},
-    StricterRule{"S0407", kOnce},
-    StricterRule{"S0408", kOnce},
-    StricterRule{"S0409", kOnce},
-    StricterRule{"S0410", kOnce},
-    StricterRule{"S0412", kOnce},
-    StricterRule{"S0413", kOnce},
-    StricterRule{"S0414", kOnce},
+    // S1
     StricterRule{"S0106",
-                 "S1: what belongs to a step runs once in it, also what a second time "
-                 "would leave as it is",
+                 "what belongs to a step (deciding, loading, measuring, reporting) runs once in "
+                 "it; a second time leaves the same as the first",
                  "duplicate"},
+    StricterRule{"S0107", "a plan has as many steps as its job asks for; where `stop` ends the run "
+                          "earlier, nobody reaches the step that is missing or too much"},
+    // S2
     StricterRule{"S0201", kStray, "duplicate"},
     StricterRule{"S0202", kStray, "duplicate"},
     StricterRule{"S0203", kStray, "duplicate"},
-    StricterRule{"S0205", kExact, "resize"},
-    StricterRule{"S0310",
-                 "a buffer of no microbatch has one slot: tasks would look into the slot of "
-                 "their microbatch"},
-    StricterRule{"S0305", "a root is a member, also of a sum, which has no use for one"},
-    StricterRule{"S0107",
-                 "S1: the plan has the steps of the job, also where `stop` ends it before"},
-    StricterRule{"S0417", "a flag that today's executor does not look at on this lane"},
-    StricterRule{"C0201", "C2: a loop has one period and one trip count on all ranks, also where "
-                          "`stop` ends it before"},
-    StricterRule{"D0203", kDecided},
-    StricterRule{"D0401", "D4: a case holds both ends of its messages, also one that always runs"},
-    StricterRule{"D0502", "D5: what every step needs has no guard, also one that holds wherever it "
-                          "is asked"},
-    StricterRule{"D0601", "D6: the header goes over every group made for it, also over one of a "
-                          "single member"},
     StricterRule{"S0203", kNamed, "change a loop"},
     StricterRule{"S0203", kNamed, "move a message"},
-    StricterRule{"K0103", "K1: what a checkpoint takes runs only where `save` is decided"},
-    StricterRule{"M0101", "M1: an arena is exactly its buffers"},
+    StricterRule{"S0205",
+                 "a buffer is as large as what it holds: of one that has grown a part is moved by "
+                 "nobody, and it is luck that nobody reads that part",
+                 "resize"},
+    // S3
+    StricterRule{"S0305", "a group has the root that its axis allows (along `dp` the leading "
+                          "replica), also a sum, which has no use for a root"},
+    StricterRule{"S0310",
+                 "a buffer that belongs to no microbatch has one slot; of two, tasks would take "
+                 "the one of their microbatch's number, so it is luck that they all take the same"},
+    // S4: an action that stands there twice. What the second one does is overwritten or replaced
+    // before anybody reads it.
+    StricterRule{
+        "S0404",
+        "gradients are scaled once, behind the last of them; in front of the first one an added "
+        "scaling is overwritten, and an added squaring between two of them counts as their end"},
+    StricterRule{"S0405", "no weight gradient follows scaling or squaring; here an added one "
+                          "stands in front, and what it scaled or took is overwritten"},
+    StricterRule{"S0406", "squares are taken once, of scaled gradients; an added squaring takes "
+                          "the same again, or what is overwritten before it is gathered"},
+    StricterRule{"S0407", "squares are gathered once, when all are there; an added call gathers "
+                          "the same again, or what the next call replaces"},
+    StricterRule{"S0408", "the clip factor is computed once, from gathered squares; an added "
+                          "`clip` gives the same factor, or one that the next `clip` replaces"},
+    StricterRule{"S0409", "an optimizer runs once a step; an added squaring outside of the steps "
+                          "counts as a step of its own, in which none runs"},
+    StricterRule{"S0410", "weights are initialised once; a second time, in front of the first "
+                          "step, writes the same numbers again"},
+    StricterRule{"S0412", "a tied head's gradient is added once, in its turn; in front of the "
+                          "first weight gradient an added sum is overwritten"},
+    StricterRule{"S0413", "a tied head's gradient leaves its buffer once; a second message brings "
+                          "the same numbers to the same place"},
+    StricterRule{"S0414",
+                 "gradients are reduced over replicas once, before they are scaled; an added "
+                 "squaring in front of that counts as its end, though it only reads"},
+    StricterRule{"S0417",
+                 "what belongs to no microbatch carries no mark to be skipped with an empty one; "
+                 "in these plans nothing asks for the mark, or no such microbatch is empty"},
+    // C, D
+    StricterRule{"C0201", "a loop has one number of trips and one period on all ranks, or no clock "
+                          "serves them all; where `stop` ends it earlier, all ranks end alike"},
+    StricterRule{"D0203", "a plan says what may vary: a condition that holds always or never "
+                          "decides nothing, and the run is the same without it"},
+    StricterRule{"D0401", "both ends of a message lie in one case; across the edge of a case that "
+                          "runs whenever it is asked the message arrives all the same"},
+    StricterRule{"D0502", "what every step needs stands under no guard; a guard that holds "
+                          "wherever it is asked skips nothing"},
+    StricterRule{
+        "D0601",
+        "gradients are divided by the header of their step, which goes over every group made for "
+        "it; a call with one member goes unmissed, and an added scaling is overwritten"},
+    // K, M
+    StricterRule{"K0103",
+                 "what a checkpoint takes runs only where `save` is decided; taken in other steps "
+                 "too it is the same checkpoint, at the price of a copy a step"},
+    StricterRule{"M0101", "an arena is exactly its buffers; a larger one runs as well, with memory "
+                          "reserved that no buffer accounts for"},
 };
 
 } // namespace

@@ -18,6 +18,7 @@ std::span<const StricterRule> stricterRules();
 std::string_view reasonFor(std::string_view code, std::string_view mutation);
 
 inline constexpr std::string_view kOrderedByPeers =
-    "M2, M3: a rank's own waits must order its bytes; here only what other ranks do orders them";
+    "uses of the same bytes are ordered by waits of their rank (M2, M3), so that it can be judged "
+    "alone; here one follows the other only by way of messages through other ranks";
 
 } // namespace vime
