@@ -71,8 +71,9 @@ struct TableProblem {
 
 struct OrderTable {
   std::vector<std::vector<TableEntry>> rows; // one per rank
-  bool isOld = false; // read as PyTorch 2.5 wrote it; kinds are today's already
-  int pairs = 0;      // overlapped pairs
+  bool isOld = false;         // read as PyTorch 2.5 wrote it; kinds are today's already
+  int pairs = 0;              // overlapped pairs
+  int copies = 1, slices = 1; // as `Schedule` counts them through; a text says nothing of them
   /// `loop` or `vee`: how chunks became stages; empty where the table names stages.
   std::string_view chunksAre{};
 
@@ -96,5 +97,11 @@ constexpr bool namesTable(std::string_view schedule) { return schedule.ends_with
 /// says which stages the chunks of a zero-bubble table are; empty: what lets the order finish.
 std::variant<OrderTable, std::vector<TableProblem>> readTable(std::string_view text,
                                                               std::string_view placement = {});
+
+/// The table that an order is, each cell at its place in the text of `toCsv`.
+OrderTable tableOf(const Schedule &order);
+
+/// Every cell at its place in the text of `toCsv`.
+void placeCells(OrderTable &table);
 
 } // namespace vime

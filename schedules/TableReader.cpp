@@ -166,7 +166,7 @@ int OrderTable::microbatches() const {
 }
 
 Schedule OrderTable::schedule() const {
-  Schedule order{Placement(static_cast<std::size_t>(stages()), -1), {}};
+  Schedule order{Placement(static_cast<std::size_t>(stages()), -1), {}, copies, slices};
   for (std::size_t rank = 0; rank < rows.size(); ++rank) {
     order.rows.emplace_back();
     for (const TableEntry &entry : rows[rank]) {

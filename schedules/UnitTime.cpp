@@ -88,10 +88,14 @@ private:
            task.microbatch < microbatches;
   }
 
+  bool exists(const Need &need) const {
+    return need.stage < stages && need.microbatch < microbatches;
+  }
+
   // The first thing that the task still waits for.
   std::optional<Need> missing(const Task &task) {
     for (const Need need : needsOf(task, order))
-      if (readyAt.at(need) == kNever)
+      if (!exists(need) || readyAt.at(need) == kNever)
         return need;
     return std::nullopt;
   }
@@ -171,7 +175,7 @@ private:
         continue;
       const Task &task = order.rows[rank][next[rank]];
       const std::optional<Need> need = isKnown(task) ? missing(task) : std::nullopt;
-      const int maker = need ? makers.at(*need) : kNobody;
+      const int maker = need && exists(*need) ? makers.at(*need) : kNobody;
       if (maker == kNobody)
         return stuckAt(rank, need, maker);
       if (!circle)

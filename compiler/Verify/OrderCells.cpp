@@ -4,9 +4,17 @@
 
 namespace vime::verify {
 
+namespace {
+
+int roundedUp(int number, int multiple) { return (number + multiple - 1) / multiple * multiple; }
+
+} // namespace
+
 OrderCells::OrderCells(const OrderTable &table)
-    : ranks(static_cast<int>(table.rows.size())), stages(table.stages()),
-      microbatches(table.microbatches()), rankOfStages(static_cast<std::size_t>(stages), -1) {
+    : ranks(static_cast<int>(table.rows.size())), copies(table.copies), slices(table.slices),
+      stages(roundedUp(table.stages(), copies)),
+      microbatches(roundedUp(table.microbatches(), slices)),
+      rankOfStages(static_cast<std::size_t>(stages), -1) {
   for (const std::vector<TableEntry> &row : table.rows) {
     starts.push_back(static_cast<CellIndex>(entries.size()));
     for (const TableEntry &entry : row) {
@@ -41,8 +49,8 @@ CellIndex OrderCells::gradient(int stage, int microbatch) const {
 }
 
 bool OrderCells::sends(int stage, int neighbour) const {
-  return 0 <= neighbour && neighbour < stages && rankOfStage(stage) >= 0 &&
-         rankOfStage(neighbour) >= 0 && rankOfStage(stage) != rankOfStage(neighbour);
+  return isBeside(stage, neighbour) && rankOfStage(stage) >= 0 && rankOfStage(neighbour) >= 0 &&
+         rankOfStage(stage) != rankOfStage(neighbour);
 }
 
 Finding &OrderVerdict::error(Rule rule, int number, CellIndex cell, std::string message,

@@ -20,7 +20,8 @@ class OrderCells {
 public:
   explicit OrderCells(const OrderTable &table);
 
-  const int ranks, stages, microbatches;
+  /// Whole copies of the model and whole microbatches: of what the table begins, all is expected.
+  const int ranks, copies, slices, stages, microbatches;
   bool hasTransfers = false, hasShards = false;
 
   CellIndex begin(int rank) const { return starts[static_cast<std::size_t>(rank)]; }
@@ -34,6 +35,14 @@ public:
   CellIndex gradient(int stage, int microbatch) const;
   /// The rank of the stage's first task; -1: it has none.
   int rankOfStage(int stage) const { return rankOfStages[static_cast<std::size_t>(stage)]; }
+  /// The copy of the model that the stage belongs to.
+  int copyOf(int stage) const { return stage / (stages / copies); }
+  /// The copy that the microbatch passes through.
+  int copyFor(int microbatch) const { return microbatch / slices % copies; }
+  /// Whether `neighbour` is a stage of the same copy.
+  bool isBeside(int stage, int neighbour) const {
+    return 0 <= neighbour && neighbour < stages && copyOf(neighbour) == copyOf(stage);
+  }
   /// Whether what `stage` makes goes to `neighbour` by a message.
   bool sends(int stage, int neighbour) const;
 
@@ -59,12 +68,19 @@ template <typename Visit> void OrderCells::forEachNeed(CellIndex cell, Visit vis
     if (needed != kNoCell)
       visit(cell, needed);
   };
-  if (kind == CellKind::Forward && stage > 0)
-    needs(find(CellKind::Forward, stage - 1, microbatch));
+  const int slice = microbatch % slices;
+  if (kind == CellKind::Forward) {
+    if (isBeside(stage, stage - 1))
+      needs(find(CellKind::Forward, stage - 1, microbatch));
+    if (slice > 0)
+      needs(find(CellKind::Forward, stage, microbatch - 1));
+  }
   if (kind == CellKind::Backward || kind == CellKind::BackwardInput) {
     needs(find(CellKind::Forward, stage, microbatch));
-    if (stage + 1 < stages)
+    if (isBeside(stage, stage + 1))
       needs(gradient(stage + 1, microbatch));
+    if (slice + 1 < slices)
+      needs(gradient(stage, microbatch + 1));
   }
   if (kind == CellKind::BackwardWeight)
     needs(find(CellKind::BackwardInput, stage, microbatch));

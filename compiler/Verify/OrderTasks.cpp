@@ -44,6 +44,7 @@ public:
 
   void run() {
     judgeDoubles();
+    judgeCopies();
     if (!anyTask(CellKind::Backward) && !anyTask(CellKind::BackwardInput))
       return noBackward();
     findMicrobatches();
@@ -96,6 +97,18 @@ private:
     }
   }
 
+  void judgeCopies() {
+    for (CellIndex cell = 0; cell < cells.end(cells.ranks - 1); ++cell) {
+      const TableEntry &task = cells[cell];
+      if (isTask(task.kind) && cells.copyOf(task.stage) != cells.copyFor(task.microbatch))
+        verdict.error(Rule::S1, 11, cell,
+                      fmt::format("{} is of copy {} of the model, and microbatch {} passes through "
+                                  "copy {}",
+                                  verdict.name(cell), cells.copyOf(task.stage), task.microbatch,
+                                  cells.copyFor(task.microbatch)));
+    }
+  }
+
   // A microbatch that no task names is missing as a whole; a step counts from 0.
   void findMicrobatches() {
     Numbers absent;
@@ -107,7 +120,9 @@ private:
         if (last == kNoCell || cells[cell].microbatch > cells[last].microbatch)
           last = cell;
       }
-    for (int microbatch = 0; microbatch < cells[last].microbatch; ++microbatch)
+    const int slices = cells.slices; // of the last microbatch all are expected
+    for (int microbatch = 0; microbatch < (cells[last].microbatch / slices + 1) * slices;
+         ++microbatch)
       if (!present[static_cast<std::size_t>(microbatch)])
         absent.add(microbatch);
     if (absent.any())
@@ -121,7 +136,8 @@ private:
   void judgeStage(int stage) {
     Numbers forward, backward, input, weight;
     for (int microbatch = 0; microbatch < cells.microbatches; ++microbatch) {
-      if (!present[static_cast<std::size_t>(microbatch)])
+      if (!present[static_cast<std::size_t>(microbatch)] ||
+          cells.copyFor(microbatch) != cells.copyOf(stage))
         continue;
       const auto has = [&](CellKind kind) {
         return cells.find(kind, stage, microbatch) != kNoCell;

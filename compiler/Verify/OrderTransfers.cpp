@@ -74,7 +74,7 @@ private:
   }
 
   void needless(CellIndex cell, int other) {
-    const bool exists = 0 <= other && other < cells.stages;
+    const bool exists = cells.isBeside(cells[cell].stage, other);
     verdict.error(Rule::C1, kNeedless, cell,
                   verdict.name(cell) + " is a transfer that nobody needs",
                   exists ? fmt::format("stage {} is on the same rank", other)

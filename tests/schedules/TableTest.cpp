@@ -198,5 +198,31 @@ TEST(Table, GoldenTablesPrintAsTheyAre) {
   EXPECT_EQ(same, 132); // of 145: 13 are of 2.5 and cut in two
 }
 
+// What is made of an order is what is read from its text, to the column.
+TEST(Table, OrdersAreTables) {
+  for (const Order &rule : allOrders()) {
+    ScheduleShape shape = shapeFor(rule, /*ranks=*/4, /*microbatches=*/12);
+    shape.overlap = rule.takes.overlap;
+    const Schedule order = rule.build(shape);
+    const OrderTable made = tableOf(order), read = table(toCsv(order));
+    EXPECT_EQ(toCsv(made), toCsv(order)) << rule.name;
+    EXPECT_EQ(made.pairs, read.pairs) << rule.name;
+    for (std::size_t rank = 0; rank < made.rows.size(); ++rank) {
+      ASSERT_EQ(made.rows[rank].size(), read.rows[rank].size()) << rule.name;
+      for (std::size_t cell = 0; cell < made.rows[rank].size(); ++cell) {
+        const TableEntry &left = made.rows[rank][cell], &right = read.rows[rank][cell];
+        EXPECT_EQ(std::tuple(left.kind, left.stage, left.microbatch, left.overlapsNext,
+                             left.place.line, left.place.column, left.place.length),
+                  std::tuple(right.kind, right.stage, right.microbatch, right.overlapsNext,
+                             right.place.line, right.place.column, right.place.length))
+            << rule.name << ": " << toText(left);
+      }
+    }
+    const Schedule back = made.schedule();
+    EXPECT_TRUE(back.rows == order.rows && back.placement == order.placement) << rule.name;
+    EXPECT_TRUE(back.copies == order.copies && back.slices == order.slices) << rule.name;
+  }
+}
+
 } // namespace
 } // namespace vime

@@ -55,6 +55,9 @@ TEST(UnitTime, SlicesDependOnEachOther) {
   order = parsed("0F0,0F1,0B1,0B0\n");
   order.slices = 2;
   EXPECT_EQ(simulate(order).stuck, std::nullopt);
+  order.slices = 3;
+  EXPECT_EQ(simulate(order).stuck->message,
+            "rank 0 stops at 0B1: it waits for 0B2, which no rank runs");
 }
 
 // An activation outlives the input gradient: the weight gradient still reads it.

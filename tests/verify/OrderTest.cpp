@@ -119,6 +119,54 @@ TEST(Order, ForwardsAlone) {
             "1:1 the table holds forwards only, and a training step runs backward too");
 }
 
+// What no text says of itself: two copies of the model, slices of microbatches.
+std::string said(OrderTable table, int copies, int slices) {
+  table.copies = copies;
+  table.slices = slices;
+  Findings findings;
+  verifyOrder(table, "t.csv", findings);
+  std::string all;
+  for (const Finding &finding : findings.all())
+    all += (all.empty() ? "" : "; ") + codeOf(finding.rule, finding.number) + " " + finding.message;
+  return all;
+}
+
+OrderTable tableFrom(const char *text) { return std::get<OrderTable>(readTable(text)); }
+
+TEST(Order, MicrobatchesPassThroughTheirCopy) {
+  const char *opposite = "0F0,3F1,3B1,0B0\n2F1,1F0,1B0,2B1\n";
+  EXPECT_EQ(said(tableFrom(opposite), 2, 1), "");
+  EXPECT_NE(said(opposite), "");
+  EXPECT_EQ(said(tableFrom("0F0,3F1,3B1,0B1\n2F1,1F0,1B0,2B1\n"), 2, 1),
+            "S0111 `0B1` is of copy 0 of the model, and microbatch 1 passes through copy 1; S0101 "
+            "stage 0 never runs the backward of microbatch 0");
+  EXPECT_EQ(said(tableFrom("0F0,0B0\n1F1,1B1\n2F0,2B0\n"), 2, 1).substr(0, 5), "S0321");
+  EXPECT_EQ(said(tableFrom("0F0,0SEND_F0,0B0\n1F1,1B1\n"), 2, 1),
+            "C0122 `0SEND_F0` is a transfer that nobody needs");
+}
+
+TEST(Order, SlicesComeInOrderAndGoBackInReverse) {
+  EXPECT_EQ(said(tableFrom("0F0,0F1,0B1,0B0\n"), 1, 2), "");
+  EXPECT_EQ(said(tableFrom("0F0,0F1,0B0,0B1\n"), 1, 2),
+            "S0201 `0B0` stands before `0B1`, which it needs");
+  EXPECT_EQ(said(tableFrom("0F1,0F0,0B1,0B0\n"), 1, 2),
+            "S0201 `0F1` stands before `0F0`, which it needs");
+  EXPECT_EQ(said(tableFrom("0F0,0F1,0F2,0B2,0B1,0B0\n"), 1, 2), "S0101 no task is of microbatch 3");
+}
+
+TEST(Order, EveryOrderOfTheRegistryIsLegal) {
+  for (const Order &rule : allOrders()) {
+    ScheduleShape shape = shapeFor(rule, /*ranks=*/4, /*microbatches=*/8);
+    shape.slices = rule.takes.slices ? 4 : 1;
+    const OrderTable table = tableOf(rule.build(shape));
+    EXPECT_EQ(said(table, table.copies, table.slices),
+              rule.trains ? ""
+                          : "S0101 the table holds forwards only, and a training step runs "
+                            "backward too")
+        << rule.name;
+  }
+}
+
 TEST(Order, DoubledTasks) {
   EXPECT_EQ(judged("0F0,0F0,0B0\n"), R"(
 error[S0102]: `0F0` stands twice in the table
