@@ -23,6 +23,8 @@ INSIDE = [
                              "runtime/Trace/"]),
     # How a text is cut and packed is asked of those who will do it.
     ("compiler/",           ["dialects/", "schedules/", *CONTRACTS, "runtime/CommandLine/", "runtime/Data/"]),
+    # Orders and their judge for Python: what can be built without MLIR.
+    ("python/",             ["schedules/", "compiler/Diagnostics/", "compiler/Verify/VerifyOrder.h"]),
     ("runtime/Base/",       []),
     # What both tools say about their command lines.
     ("runtime/CommandLine/", ["runtime/Base/"]),
@@ -46,6 +48,7 @@ LIBRARIES = [
                                          "tests/kernels/LibTorch", "tests/kernels/Loan"]),
     (("gloo/",),                        ["runtime/Transport/Gloo"]),
     (("yaml-cpp/",),                    ["compiler/Frontend/"]),
+    (("pybind11/",),                    ["python/"]),
 ]
 
 # Dear to compile, so never in a header, but for those that only who knows LibTorch includes.

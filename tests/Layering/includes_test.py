@@ -84,6 +84,13 @@ class Includes(unittest.TestCase):
         self.allow("dialects/Plan/Plan.h", '#include "mlir/IR/Dialect.h"')
         self.allow("runtime/Transport/GlooTransport.cpp", "#include <gloo/barrier.h>")
 
+    def test_python_knows_orders_and_their_judge(self):
+        self.allow("python/Core.cpp", '#include "compiler/Verify/VerifyOrder.h"')
+        self.allow("python/Core.cpp", "#include <pybind11/pybind11.h>")
+        self.refuse("python/Core.cpp", '#include "compiler/Verify/Verify.h"', "python/ does not know it")
+        self.refuse("python/Core.cpp", '#include "runtime/Plan/Plan.h"', "python/ does not know it")
+        self.refuse("compiler/Driver/Verbs.cpp", "#include <pybind11/pybind11.h>", "only python/")
+
     def test_dear_headers_stay_out_of_headers(self):
         self.refuse("runtime/Plan/Plan.h", "#include <fmt/format.h>", "too dear for a header")
         self.allow("runtime/Plan/Plan.cpp", "#include <fmt/format.h>")
