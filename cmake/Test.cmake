@@ -31,7 +31,7 @@ function(vime_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
 endfunction()
 
-# vime_peers_test(NAME SCRIPT.py ARGUMENT...): a comparison with PyTorch or transformers, run by the Python of .deps/peers.
+# vime_peers_test(NAME SCRIPT.py ARGUMENT...): a comparison with PyTorch or transformers, or a look through a browser, run by the Python of .deps/peers.
 # Registered only where `scripts/test --with-peers` has installed it.
 function(vime_peers_test name script)
   set(python ${CMAKE_SOURCE_DIR}/.deps/peers/bin/python)

@@ -26,9 +26,9 @@ std::int64_t nanoseconds(double seconds) {
 Durations unitDurations(const plan::Plan &plan, UnitCosts costs) {
   Durations durations;
   for (const plan::Model &model : plan.models)
-    durations.stages.resize(durations.stages.size() + model.stages.size(),
-                            tasksOf(kUnit * costs.forward, kUnit * costs.backwardInput,
-                                    kUnit * costs.backwardWeight));
+    durations.stages.resize(
+        durations.stages.size() + model.stages.size(),
+        tasksOf(kUnit * costs.forward, kUnit * costs.backwardInput, kUnit * costs.backwardWeight));
   durations.boundaryLatency = kUnit * costs.transfer;
   return durations;
 }

@@ -41,7 +41,7 @@ struct Durations {
   std::int64_t dispatch = 0;        // of any action, by its rank
   std::int64_t boundaryLatency = 0; // of what passes between stages, once both ends are there
   std::int64_t latency = 0;         // of any other message
-  double perByte = 0; // and of each byte; a link carries one message after the other
+  double perByte = 0;               // and of each byte; a link carries one message after the other
   /// Ranks that share the cores of a host. No cores: each rank has its own.
   std::uint32_t ranksPerHost = 0, coresPerHost = 0;
 };

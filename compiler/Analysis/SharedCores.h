@@ -46,9 +46,9 @@ private:
     return std::min(1.0, static_cast<double>(cores) / static_cast<double>(running.size()));
   }
   std::vector<Work>::const_iterator least() const {
-    return std::min_element(
-        running.begin(), running.end(),
-        [](const Work &one, const Work &other) { return one.left < other.left; });
+    return std::min_element(running.begin(), running.end(), [](const Work &one, const Work &other) {
+      return one.left < other.left;
+    });
   }
   void advance(std::int64_t now) {
     if (!running.empty()) {

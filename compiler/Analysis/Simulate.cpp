@@ -22,12 +22,14 @@ using verify::Segment;
 
 namespace {
 
+constexpr std::size_t kNoMeeting = ~std::size_t{0};
+
 /// The queue of a rank's lane: when its actions ended, as far as that is known, and which they are.
 struct LaneState {
   std::vector<std::int64_t> ends;
   std::vector<std::uint32_t> entries; // of all dispatched ones
   std::int64_t freeAt = 0;            // of a worker
-  std::size_t meeting = 0;            // of a channel or group
+  std::size_t meeting = kNoMeeting;   // of a channel or group
 };
 
 /// Where the ends of a transfer, or the members of a group, meet: the k-th calls of all of them.
@@ -138,8 +140,8 @@ private:
       switch (group.operation) {
       case Collective::Broadcast:
         meeting.carried = others == 0 ? 0 : carried;
-        meeting.latency = durations.latency *
-                          std::bit_width(static_cast<std::uint64_t>(others)); // a tree
+        meeting.latency =
+            durations.latency * std::bit_width(static_cast<std::uint64_t>(others)); // a tree
         break;
       case Collective::Gather:
         meeting.carried = others * carried;
@@ -373,6 +375,8 @@ private:
 
   /// The present entry of the lane's rank has come. When all have, they start.
   void meet(std::uint32_t lane, std::int64_t now) {
+    if (lanes[lane].meeting == kNoMeeting)
+      return; // nobody ever comes
     Meeting &meeting = meetings[lanes[lane].meeting];
     for (const std::uint32_t other : meeting.lanes)
       if (lanes[other].entries.size() <= meeting.done)
@@ -402,6 +406,8 @@ private:
       times.begin = begin;
       times.readyBehind = lanes[lane].entries[call];
       times.begunBehind = behind;
+      if (isTransfer)
+        times.peer = lanes[meeting.lanes[party == meeting.lanes[0]]].entries[call];
       endOnLane(table.lanes()[party].rank, party, entry, end);
     }
   }
@@ -431,11 +437,10 @@ private:
   Simulated summary() {
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank)
       if (!ranks[rank].done && !result.stuck)
-        result.stuck = fmt::format(
-            "rank {} never passes action {} ({})", view(rank).rank,
-            table[ranks[rank].entry].action,
-            describe(plan, view(rank).rank, table[ranks[rank].entry].action,
-                     table[ranks[rank].entry].iteration));
+        result.stuck = fmt::format("rank {} never passes action {} ({})", view(rank).rank,
+                                   table[ranks[rank].entry].action,
+                                   describe(plan, view(rank).rank, table[ranks[rank].entry].action,
+                                            table[ranks[rank].entry].iteration));
     for (const Link &link : links)
       result.linkBusy = std::max(result.linkBusy, link.busy);
     if (!result.stuck)

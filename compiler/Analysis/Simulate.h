@@ -11,7 +11,8 @@
 // collective when all members have come. A link, from one rank to another and one way, carries one
 // message at a time. Ranks that share cores share their speed.
 //
-// Events are handled in the sequence of their times, so that a link or a core goes to whom it would.
+// Events are handled in the sequence of their times, so that a link or a core goes to whom it
+// would.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,7 @@ struct ActionTimes {
   std::uint32_t postedBehind = verify::kNone;
   std::uint32_t readyBehind = verify::kNone; // the end that was posted last, maybe its own
   std::uint32_t begunBehind = verify::kNone; // whose message the link carried before
+  std::uint32_t peer = verify::kNone;        // the other end of a transfer
 };
 
 struct RankTotals {
@@ -43,8 +45,8 @@ struct RankTotals {
 };
 
 struct Simulated {
-  std::vector<ActionTimes> times; // by entry; in a loop over steps those of the last step
-  std::vector<RankTotals> ranks;  // of the table
+  std::vector<ActionTimes> times;          // by entry; in a loop over steps those of the last step
+  std::vector<RankTotals> ranks;           // of the table
   std::int64_t stepBegin = 0, stepEnd = 0; // of the last step, over all ranks
   std::int64_t period = 0;                 // from the end of the step before it to its end
   std::int64_t linkBusy = 0;               // of the busiest link in it

@@ -136,8 +136,7 @@ StepReport reportOf(const ActionTable &table, const Simulated &run) {
   std::int64_t idle = 0;
   for (std::size_t rank = 0; rank < table.ranks().size(); ++rank) {
     const RankView &view = table.ranks()[rank];
-    report.ranks.push_back(
-        {view.rank, run.ranks[rank].busy, IdleOfRank(table, run, view).split()});
+    report.ranks.push_back({view.rank, run.ranks[rank].busy, IdleOfRank(table, run, view).split()});
     idle += report.ranks.back().idle.all();
   }
   moveImbalance(report.ranks);

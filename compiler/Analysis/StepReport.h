@@ -18,11 +18,9 @@ struct IdleTime {
   std::int64_t warmUp = 0;        // until its first task
   std::int64_t dependence = 0;    // what it needed was still being computed
   std::int64_t communication = 0; // what it needed was on its way, or waited for the link
-  std::int64_t imbalance = 0;     // of those two: as much less as it has to do than the busiest rank
-  std::int64_t coolDown = 0;      // behind its last task
-  std::int64_t all() const {
-    return warmUp + dependence + communication + imbalance + coolDown;
-  }
+  std::int64_t imbalance = 0; // of those two: as much less as it has to do than the busiest rank
+  std::int64_t coolDown = 0;  // behind its last task
+  std::int64_t all() const { return warmUp + dependence + communication + imbalance + coolDown; }
 };
 
 struct RankReport {

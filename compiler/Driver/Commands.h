@@ -59,6 +59,15 @@ struct SimulateArguments {
 };
 int runSimulate(const SimulateArguments &arguments, const OutputOptions &output);
 
+/// vimec view PLAN.bin|TABLE.csv... -o PICTURE [--format=html|svg|chrome|grid] [--costs …]
+struct ViewArguments {
+  std::vector<std::string> inputs; // one above the other
+  std::string picture;             // `-`: standard output
+  std::string format;              // empty: by the ending of the picture's name
+  std::string costs;               // as in SimulateArguments
+};
+int runView(const ViewArguments &arguments, const OutputOptions &output);
+
 /// vimec assemble PLAN.txt -o PLAN.bin [--unproved]
 struct AssembleArguments {
   std::string text; // `-`: standard input

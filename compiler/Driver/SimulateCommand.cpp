@@ -7,7 +7,7 @@
 
 #include "compiler/Analysis/StepReport.h"
 #include "compiler/Driver/Commands.h"
-#include "compiler/Driver/Costs.h"
+#include "compiler/Driver/PlanCosts.h"
 #include "compiler/Verify/Verify.h"
 #include "runtime/Base/Counted.h"
 #include "runtime/Plan/Describe.h"
@@ -19,41 +19,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using verify::ActionTable;
 
-/// What a number of nanoseconds is shown as.
-struct Scale {
-  double unit;
-  const char *name;
-  std::string show(std::int64_t nanoseconds) const {
-    std::string text = fmt::format("{:.3f}", static_cast<double>(nanoseconds) / unit);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.ends_with('.'))
-      text.pop_back();
-    return text;
-  }
-};
-
-struct Costed {
-  Durations durations;
-  std::string origin;
-  Scale scale;
-};
-
-/// Stages that sleep say how long; of all others only units are known.
-Costed costsOf(const plan::Plan &plan, const std::optional<UnitCosts> &costs) {
-  if (!costs && plan.models[0].config.family == ModelFamily::Sleep)
-    return {declaredDurations(plan), "as long as the job says that they sleep; nothing else takes time",
-            {1e6, "ms"}};
-  const UnitCosts units = costs.value_or(UnitCosts{});
-  return {unitDurations(plan, units),
-          fmt::format("of each stage F {}, I {}, W {}, a transfer {}; nothing else takes time",
-                      units.forward, units.backwardInput, units.backwardWeight, units.transfer),
-          {static_cast<double>(kUnit), "units"}};
-}
-
 std::string shareOf(std::int64_t part, std::int64_t whole) {
-  return fmt::format("{:.1f}%", whole == 0 ? 0.0
-                                           : 100 * static_cast<double>(part) /
-                                                 static_cast<double>(whole));
+  return fmt::format(
+      "{:.1f}%", whole == 0 ? 0.0 : 100 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 IdleTime sumOf(const StepReport &report) {
@@ -90,7 +58,7 @@ partsOf(const ActionTable &table, const StepReport &report) {
 
 constexpr std::size_t kMostRows = 16;
 
-std::string textOf(const plan::Plan &plan, const ActionTable &table, const Costed &costed,
+std::string textOf(const plan::Plan &plan, const ActionTable &table, const PlanCosts &costs,
                    const StepReport &report) {
   const std::int64_t all = report.period * static_cast<std::int64_t>(report.ranks.size());
   const IdleTime sum = sumOf(report);
@@ -98,17 +66,17 @@ std::string textOf(const plan::Plan &plan, const ActionTable &table, const Coste
       "{}: {} on {}, {} microbatches\ncosts     {}\nstep      {} {}, bubble {}: warm-up {}, "
       "dependence {}, communication {}, imbalance {}, cool-down {}\n",
       plan.run.name, plan.schedule, counted(plan.mesh.ranks(), "rank"), plan.data.microbatches,
-      costed.origin, costed.scale.show(report.period), costed.scale.name,
-      shareOf(sum.all(), all), shareOf(sum.warmUp, all), shareOf(sum.dependence, all),
-      shareOf(sum.communication, all), shareOf(sum.imbalance, all), shareOf(sum.coolDown, all));
+      costs.origin, costs.show(report.period), costs.unit, shareOf(sum.all(), all),
+      shareOf(sum.warmUp, all), shareOf(sum.dependence, all), shareOf(sum.communication, all),
+      shareOf(sum.imbalance, all), shareOf(sum.coolDown, all));
   text += "path      ";
   const char *comma = "";
   for (const auto &[name, part] : partsOf(table, report)) {
-    text += fmt::format("{}{} {} {}", comma, part.first, name, costed.scale.show(part.second));
+    text += fmt::format("{}{} {} {}", comma, part.first, name, costs.show(part.second));
     comma = ", ";
   }
-  text += fmt::format("\n\n  {:<6}{:>10}{:>10}{:>12}{:>15}{:>11}{:>11}\n", "rank", "busy", "warm-up",
-                      "dependence", "communication", "imbalance", "cool-down");
+  text += fmt::format("\n\n  {:<6}{:>10}{:>10}{:>12}{:>15}{:>11}{:>11}\n", "rank", "busy",
+                      "warm-up", "dependence", "communication", "imbalance", "cool-down");
   for (std::size_t row = 0; row < report.ranks.size(); ++row) {
     const RankReport &rank = report.ranks[row];
     if (report.ranks.size() > kMostRows && row >= kMostRows / 2 &&
@@ -118,20 +86,16 @@ std::string textOf(const plan::Plan &plan, const ActionTable &table, const Coste
       continue;
     }
     text += fmt::format("  {:<6}{:>10}{:>10}{:>12}{:>15}{:>11}{:>11}\n", rank.rank,
-                        costed.scale.show(rank.busy), costed.scale.show(rank.idle.warmUp),
-                        costed.scale.show(rank.idle.dependence),
-                        costed.scale.show(rank.idle.communication),
-                        costed.scale.show(rank.idle.imbalance),
-                        costed.scale.show(rank.idle.coolDown));
+                        costs.show(rank.busy), costs.show(rank.idle.warmUp),
+                        costs.show(rank.idle.dependence), costs.show(rank.idle.communication),
+                        costs.show(rank.idle.imbalance), costs.show(rank.idle.coolDown));
   }
   return text;
 }
 
-Json jsonOf(const plan::Plan &plan, const ActionTable &table, const Costed &costed,
+Json jsonOf(const plan::Plan &plan, const ActionTable &table, const PlanCosts &costs,
             const StepReport &report) {
-  const auto number = [&](std::int64_t time) {
-    return static_cast<double>(time) / costed.scale.unit;
-  };
+  const auto number = [&](std::int64_t time) { return static_cast<double>(time) / costs.perUnit; };
   const auto idle = [&](const IdleTime &time) {
     return Json{{"warm_up", number(time.warmUp)},
                 {"dependence", number(time.dependence)},
@@ -152,10 +116,14 @@ Json jsonOf(const plan::Plan &plan, const ActionTable &table, const Costed &cost
                     {"from", number(part.from)},
                     {"to", number(part.to)}});
   }
-  return {{"plan", plan.run.name},   {"schedule", plan.schedule},
-          {"costs", costed.origin},  {"unit", costed.scale.name},
-          {"period", number(report.period)}, {"bubble", report.bubble},
-          {"idle", idle(sumOf(report))},     {"ranks", ranks},
+  return {{"plan", plan.run.name},
+          {"schedule", plan.schedule},
+          {"costs", costs.origin},
+          {"unit", costs.unit},
+          {"period", number(report.period)},
+          {"bubble", report.bubble},
+          {"idle", idle(sumOf(report))},
+          {"ranks", ranks},
           {"path", path}};
 }
 
@@ -171,19 +139,17 @@ int runSimulate(const SimulateArguments &arguments, const OutputOptions &output)
     SourceCache sources;
     return reportFindings(findings, sources, output);
   }
-  const std::optional<UnitCosts> costs =
-      arguments.costs.empty() ? std::nullopt : readCosts(arguments.costs);
   const ActionTable table(*plan, verify::wholeStepOf(*plan));
-  const Costed costed = costsOf(*plan, costs);
-  const Simulated run = simulate(table, costed.durations);
+  const PlanCosts costs = costsOf(*plan, arguments.costs);
+  const Simulated run = simulate(table, costs.durations);
   if (run.stuck)
-    return reportFailure(Status(StatusCode::Internal, "the simulated plan stands still: " + *run.stuck),
-                         output);
+    return reportFailure(
+        Status(StatusCode::Internal, "the simulated plan stands still: " + *run.stuck), output);
   const StepReport report = reportOf(table, run);
   if (output.json)
-    std::cout << jsonOf(*plan, table, costed, report).dump(2) << "\n";
+    std::cout << jsonOf(*plan, table, costs, report).dump(2) << "\n";
   else
-    std::cout << textOf(*plan, table, costed, report);
+    std::cout << textOf(*plan, table, costs, report);
   return 0;
 }
 

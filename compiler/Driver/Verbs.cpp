@@ -111,6 +111,32 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
   });
 }
 
+void addView(CLI::App &app, Invocation &invocation) {
+  auto view = std::make_shared<ViewArguments>();
+  CLI::App *verb = app.add_subcommand(
+      "view", "draw plans and orders: a page that needs no network, a drawing, a trace");
+  verb->add_option("input", view->inputs,
+                   "plan, or the table of an order; several are drawn one above the other, with "
+                   "what differs")
+      ->required()
+      ->type_name("PLAN.bin|TABLE.csv");
+  verb->add_option("-o,--output", view->picture, "picture to write; -: to standard output")
+      ->required()
+      ->type_name("PICTURE");
+  takesWord(verb->add_option("--format", view->format,
+                             "html: a page; svg: a drawing; chrome: a trace for Perfetto; grid: "
+                             "text (default: by the ending of the picture's name, .html .svg .json "
+                             ".txt)"),
+            {"html", "svg", "chrome", "grid"});
+  takesCosts(verb->add_option("--costs", view->costs,
+                              "what tasks of each stage cost, in units (default: as long as stages "
+                              "sleep; of others 1,1,1)"));
+  takesJson(*verb, invocation);
+  verb->callback([=, &invocation] {
+    invocation.run = [=, &invocation] { return runView(*view, invocation.output); };
+  });
+}
+
 void addAssemble(CLI::App &app, Invocation &invocation) {
   auto assemble = std::make_shared<AssembleArguments>();
   CLI::App *verb =
@@ -301,8 +327,9 @@ void addCompile(CLI::App &app, Invocation &invocation) {
 }
 
 void addVerbs(CLI::App &app, Invocation &invocation) {
-  for (const auto add : {addCheck, addExplain, addVerify, addShow, addSimulate, addAssemble,
-                         addOrder, addImport, addSchedules, addSchema, addMan, addCompletion})
+  for (const auto add :
+       {addCheck, addExplain, addVerify, addShow, addSimulate, addView, addAssemble, addOrder,
+        addImport, addSchedules, addSchema, addMan, addCompletion})
     add(app, invocation);
 }
 

@@ -1,6 +1,7 @@
 #include "compiler/Verify/LiveSet.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/Verify/Accesses.h"
 
@@ -87,23 +88,24 @@ public:
     return memory;
   }
 
-private:
-  std::uint32_t findPeak(Tier tier, std::uint64_t &peak) const {
-    std::vector<std::int64_t> change(rank.end - rank.first + 1);
+  std::vector<std::uint64_t> aliveBytes(Tier tier) const {
+    std::vector<std::uint64_t> change(rank.end - rank.first + 1); // modulo 2^64
     for (const Life &life : lives)
       if (const Buffer &buffer = rank.layout->buffers[life.buffer]; buffer.tier == tier) {
-        change[life.begin - rank.first] += static_cast<std::int64_t>(buffer.bytes);
-        change[life.end - rank.first + 1] -= static_cast<std::int64_t>(buffer.bytes);
+        change[life.begin - rank.first] += buffer.bytes;
+        change[life.end - rank.first + 1] -= buffer.bytes;
       }
-    std::int64_t alive = 0, most = 0;
-    std::uint32_t where = rank.first;
-    for (std::uint32_t entry = rank.first; entry < rank.end; ++entry)
-      if (alive += change[entry - rank.first]; alive > most) {
-        most = alive;
-        where = entry;
-      }
-    peak = static_cast<std::uint64_t>(most);
-    return where;
+    std::partial_sum(change.begin(), change.end(), change.begin());
+    change.pop_back();
+    return change;
+  }
+
+private:
+  std::uint32_t findPeak(Tier tier, std::uint64_t &peak) const {
+    const std::vector<std::uint64_t> alive = aliveBytes(tier);
+    const auto most = std::max_element(alive.begin(), alive.end()); // the first of several
+    peak = most == alive.end() ? 0 : *most;
+    return rank.first + static_cast<std::uint32_t>(most - alive.begin());
   }
 
   const ActionTable &table;
@@ -120,6 +122,10 @@ std::vector<TierMemory> liveSetOf(const ActionTable &table, const RankView &rank
     if (rank.layout->arena[static_cast<std::size_t>(tier)] != 0)
       tiers.push_back(reader.read(tier));
   return tiers;
+}
+
+std::vector<std::uint64_t> aliveBytesOf(const ActionTable &table, const RankView &rank, Tier tier) {
+  return TierReader(table, rank).aliveBytes(tier);
 }
 
 } // namespace vime::verify

@@ -36,4 +36,8 @@ struct TierMemory {
 /// Of the tiers that the rank uses. The plan has passed `verifyIndicesInRange`.
 std::vector<TierMemory> liveSetOf(const ActionTable &table, const RankView &rank);
 
+/// Bytes alive in the tier at each entry of the rank, from its first one on.
+std::vector<std::uint64_t> aliveBytesOf(const ActionTable &table, const RankView &rank,
+                                        plan::Tier tier);
+
 } // namespace vime::verify

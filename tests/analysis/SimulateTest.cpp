@@ -19,8 +19,8 @@ std::optional<plan::Plan> planOf(const Schedule &order, int microbatches) {
   return planOfOrder(order, microbatches, "order.csv", {}, findings);
 }
 
-// 1F1B with transfers of a tenth of a forward: 34.8 with two slots of each ring, where pure dataflow
-// takes 34.6 (execution-model.md, Where transfers stand).
+// 1F1B with transfers of a tenth of a forward: 34.8 with two slots of each ring, where pure
+// dataflow takes 34.6 (execution-model.md, Where transfers stand).
 TEST(Simulate, TransfersHoldUpWhoWaitsForThem) {
   for (const auto &[ranks, microbatches, tenths] :
        {std::tuple{4, 8, 348}, std::tuple{8, 32, 1244}}) {
@@ -38,8 +38,8 @@ TEST(Simulate, AStepInUnitTimeIsAsLongAsItsOrder) {
   int simulated = 0;
   for (const Order &order : allOrders()) {
     for (const int microbatches : {8, 13, 32}) {
-      const ScheduleShape shape{.ranks = 4, .microbatches = microbatches,
-                                .chunks = order.chunks.usual};
+      const ScheduleShape shape{
+          .ranks = 4, .microbatches = microbatches, .chunks = order.chunks.usual};
       if (check(order, shape))
         continue;
       const Schedule schedule = order.build(shape);

@@ -43,7 +43,9 @@ private:
                        [this](const TickTimes &one) { return one.end >= 0 && one.end <= now; });
   }
 
-  bool hasEnded(std::uint32_t entry) const { return times[entry].end >= 0 && times[entry].end <= now; }
+  bool hasEnded(std::uint32_t entry) const {
+    return times[entry].end >= 0 && times[entry].end <= now;
+  }
 
   /// Entries of the lane that were dispatched so far, in their order.
   std::vector<std::uint32_t> dispatched(const RankView &rank, std::uint32_t lane) const {
@@ -108,7 +110,8 @@ private:
   bool tryMeetings() {
     bool moves = false;
     for (const verify::Channel &channel : table.channels())
-      moves = tryMeeting({channel.sendLanes.front(), channel.receiveLanes.front()}, &channel) || moves;
+      moves =
+          tryMeeting({channel.sendLanes.front(), channel.receiveLanes.front()}, &channel) || moves;
     for (const verify::GroupView &group : table.groups())
       moves = tryMeeting(group.lanes, nullptr) || moves;
     return moves;
