@@ -130,7 +130,10 @@ std::string formatOf(const ViewArguments &arguments) {
   if (!arguments.format.empty())
     return arguments.format;
   const std::string ending = std::filesystem::path(arguments.picture).extension().string();
-  return ending == ".svg" ? "svg" : ending == ".json" ? "chrome" : ending == ".txt" ? "grid" : "html";
+  return ending == ".svg"    ? "svg"
+         : ending == ".json" ? "chrome"
+         : ending == ".txt"  ? "grid"
+                             : "html";
 }
 
 std::string pictureOf(const std::vector<Drawn> &drawn, const std::string &format) {

@@ -8,7 +8,8 @@
 namespace vime {
 namespace {
 
-constexpr const char *kLaneNames[kDrawnLanes] = {"compute", "send", "receive", "collective", "host"};
+constexpr const char *kLaneNames[kDrawnLanes] = {"compute", "send", "receive", "collective",
+                                                 "host"};
 
 double microseconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e3; }
 
@@ -65,7 +66,8 @@ private:
   /// Of a transfer the slice is what is on the wire; how long it waited before stands in its args.
   void writeBar(const TimelineRow &row, const Bar &bar) {
     text += fmt::format(
-        "{{\"ph\": \"X\", \"pid\": {}, \"tid\": {}, \"name\": {}, \"cat\": {}, \"ts\": {}, \"dur\": "
+        "{{\"ph\": \"X\", \"pid\": {}, \"tid\": {}, \"name\": {}, \"cat\": {}, \"ts\": {}, "
+        "\"dur\": "
         "{}, \"args\": {{\"action\": {}, \"stage\": {}, \"microbatch\": {}, \"posted\": {}, "
         "\"wait_for_peer\": {}, \"wait_for_link\": {}}}}},\n",
         row.rank, static_cast<int>(bar.lane), quote(labelOf(bar)),
@@ -76,11 +78,12 @@ private:
     if (bar.peer < 0)
       return;
     const bool sends = bar.lane == DrawnLane::Send; // both ends name the message by its send
-    text += fmt::format("{{\"ph\": \"{}\", \"id\": {}, \"pid\": {}, \"tid\": {}, \"name\": \"message\", "
-                        "\"cat\": \"message\", \"ts\": {}{}}},\n",
-                        sends ? "s" : "f", sends ? number : static_cast<std::uint32_t>(bar.peer),
-                        row.rank, static_cast<int>(bar.lane),
-                        microseconds(sends ? bar.begin : bar.end), sends ? "" : ", \"bp\": \"e\"");
+    text += fmt::format(
+        "{{\"ph\": \"{}\", \"id\": {}, \"pid\": {}, \"tid\": {}, \"name\": \"message\", "
+        "\"cat\": \"message\", \"ts\": {}{}}},\n",
+        sends ? "s" : "f", sends ? number : static_cast<std::uint32_t>(bar.peer), row.rank,
+        static_cast<int>(bar.lane), microseconds(sends ? bar.begin : bar.end),
+        sends ? "" : ", \"bp\": \"e\"");
   }
 
   const Timeline &timeline;

@@ -169,8 +169,7 @@ std::string htmlView(std::span<const Timeline> timelines) {
   std::string page(viewer::page());
   replace(page, "/*STYLE*/", viewer::style());
   replace(page, "/*SCRIPT*/", viewer::script());
-  replace(page, "/*DATA*/",
-          harmless(all.dump(-1, ' ', true, Json::error_handler_t::replace)));
+  replace(page, "/*DATA*/", harmless(all.dump(-1, ' ', true, Json::error_handler_t::replace)));
   return page;
 }
 

@@ -60,8 +60,8 @@ private:
       const Task &task = order.rows[rank][place];
       if (task.kind == TaskKind::Idle)
         continue;
-      timeline.microbatches = std::max(timeline.microbatches,
-                                       static_cast<std::uint32_t>(task.microbatch + 1));
+      timeline.microbatches =
+          std::max(timeline.microbatches, static_cast<std::uint32_t>(task.microbatch + 1));
       const std::int64_t start = times.start[rank][place];
       if (start == kNever) {
         if (stopped)
@@ -114,7 +114,8 @@ private:
       Bar &bar = barOf(stop);
       for (const Need &need :
            needsOf({static_cast<TaskKind>(bar.kind), bar.stage, bar.microbatch}, order)) {
-        const bool exists = 0 <= need.stage && need.stage < static_cast<int>(order.placement.size());
+        const bool exists =
+            0 <= need.stage && need.stage < static_cast<int>(order.placement.size());
         const auto holder = exists ? stops.find(order.placement[need.stage]) : stops.end();
         if (holder != stops.end() && holder->first != rank &&
             !maker.contains({need.value, need.stage, need.microbatch}))
@@ -138,8 +139,8 @@ private:
   const UnitCosts costs;
   const UnitTimes times;
   std::map<Product, std::uint32_t> maker; // bar that makes it
-  std::map<int, std::uint32_t> stops; // by rank: bar of the first task that never starts
-  std::uint32_t number = 0; // of the next bar
+  std::map<int, std::uint32_t> stops;     // by rank: bar of the first task that never starts
+  std::uint32_t number = 0;               // of the next bar
   Timeline timeline;
 };
 

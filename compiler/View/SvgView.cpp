@@ -1,5 +1,5 @@
-// Colours are Okabe and Ito's, which all eyes tell apart; the later chunks of a rank are lighter, and
-// weight gradients have a dotted foot, so that a black and white print says the same.
+// Colours are Okabe and Ito's, which all eyes tell apart; the later chunks of a rank are lighter,
+// and weight gradients have a dotted foot, so that a black and white print says the same.
 #include "compiler/View/SvgView.h"
 
 #include <algorithm>
@@ -26,7 +26,9 @@ Colour colourOf(const std::string &letter) {
 }
 
 Colour lighter(Colour colour, double share) {
-  const auto mix = [&](int part) { return static_cast<int>(std::lround(part + (255 - part) * share)); };
+  const auto mix = [&](int part) {
+    return static_cast<int>(std::lround(part + (255 - part) * share));
+  };
   return {mix(colour.red), mix(colour.green), mix(colour.blue)};
 }
 
@@ -84,8 +86,9 @@ private:
                          100 * timeline.bubble);
     text(kLeft, y + 12, title, "start", "#1b1f24", " font-weight=\"600\"");
     y += kTitle;
-    const bool hasChunks = std::any_of(timeline.rows.begin(), timeline.rows.end(),
-                                       [](const TimelineRow &row) { return row.stages.size() > 1; });
+    const bool hasChunks =
+        std::any_of(timeline.rows.begin(), timeline.rows.end(),
+                    [](const TimelineRow &row) { return row.stages.size() > 1; });
     for (const TimelineRow &row : timeline.rows) {
       text(kLeft - 8, y + kRowHeight / 2 + 4, fmt::format("rank {}", row.rank), "end", "#1b1f24");
       rectangle(kLeft, y + kRowHeight / 2 - .5, static_cast<double>(last) * scale, 1, "#d5dae1");
@@ -104,8 +107,8 @@ private:
   void drawBar(const Timeline &timeline, const TimelineRow &row, const Bar &bar, double y,
                bool hasChunks) {
     const BarKind &kind = timeline.kinds[bar.kind];
-    const auto stage = std::find(row.stages.begin(), row.stages.end(),
-                                 static_cast<std::uint32_t>(bar.stage));
+    const auto stage =
+        std::find(row.stages.begin(), row.stages.end(), static_cast<std::uint32_t>(bar.stage));
     const auto chunk = stage == row.stages.end() ? 0 : stage - row.stages.begin();
     const Colour colour =
         lighter(colourOf(kind.letter), std::min(.28 * static_cast<double>(chunk), .7));
@@ -154,8 +157,9 @@ private:
   }
   void text(double x, double y, std::string_view words, std::string_view anchor,
             std::string_view fill, std::string_view more = "") {
-    body += fmt::format("<text x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"{}\" fill=\"{}\"{}>{}</text>\n",
-                        x, y, anchor, fill, more, escaped(words));
+    body +=
+        fmt::format("<text x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"{}\" fill=\"{}\"{}>{}</text>\n",
+                    x, y, anchor, fill, more, escaped(words));
   }
 
   std::span<const Timeline> timelines;

@@ -43,7 +43,7 @@ struct TimelineRow {
   std::vector<Bar> bars; // as dispatched
   std::int64_t busy = 0;
   IdleTime idle;
-  std::vector<MemoryPoint> memory; // of the device; empty where it is not known
+  std::vector<MemoryPoint> memory;    // of the device; empty where it is not known
   std::uint64_t arena = 0, limit = 0; // bytes; limit 0: none
 };
 
@@ -59,7 +59,7 @@ struct BarKind {
 };
 
 struct Timeline {
-  std::string title;    // name of the job, or of the file
+  std::string title; // name of the job, or of the file
   std::string schedule;
   std::string costs;    // where durations come from
   std::string unit;     // "ms", "units"
