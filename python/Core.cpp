@@ -11,6 +11,7 @@
 #include "compiler/Verify/VerifyOrder.h"
 #include "python/Records.h"
 #include "schedules/Notation.h"
+#include "schedules/TorchLowering.h"
 #include "schedules/UnitTime.h"
 
 namespace py = pybind11;
@@ -156,6 +157,13 @@ PYBIND11_MODULE(_core, module) {
       .def("rows", [](const HeldOrder &order) { return rowsOf(order.table); })
       .def("csv", [](const HeldOrder &order) { return toCsv(order.table); })
       .def("grid", &gridOf)
+      .def("beyond_torch",
+           [](const HeldOrder &order) { return beyondTorch(order.table.schedule()); })
+      .def("lowered",
+           [](const HeldOrder &order, bool shards) {
+             const Schedule schedule = order.table.schedule();
+             return held(shards ? withShards(schedule) : withTransfers(schedule));
+           })
       .def("verify", &verified)
       .def("sums_out_of_order",
            [](const HeldOrder &order) {

@@ -85,6 +85,7 @@ struct OrderArguments {
   bool overlap = false;
   std::string costs; // `10,12,8`; empty: unit costs
   std::string format = "grid";
+  std::string with; // `transfers` or `shards`, in the table that is printed
 };
 int runOrder(const OrderArguments &arguments, const OutputOptions &output);
 

@@ -8,6 +8,7 @@
 #include "schedules/Notation.h"
 #include "schedules/OrderJson.h"
 #include "schedules/Registry.h"
+#include "schedules/TorchLowering.h"
 
 namespace vime {
 
@@ -31,13 +32,26 @@ std::string orderTable() {
 
 namespace {
 
-void print(const Schedule &schedule, const std::string &format, UnitCosts costs) {
-  if (format == "csv")
-    std::cout << toCsv(schedule);
-  else if (format == "rows")
+std::string csvOf(const Schedule &schedule, const std::string &with) {
+  return with.empty() ? toCsv(schedule)
+                      : toCsv(with == "shards" ? withShards(schedule) : withTransfers(schedule));
+}
+
+/// In PyTorch's notation only what PyTorch has a word for.
+int print(const Schedule &schedule, const OrderArguments &arguments, UnitCosts costs,
+          const OutputOptions &output) {
+  if (arguments.format == "csv") {
+    if (const auto reason = beyondTorch(schedule))
+      return reportFailure(
+          Status(StatusCode::InvalidInput, fmt::format("`{}` is beyond PyTorch's notation: {}",
+                                                       printable(arguments.name), *reason)),
+          output, "`--format=rows` and `--json` count copies and slices through");
+    std::cout << csvOf(schedule, arguments.with);
+  } else if (arguments.format == "rows")
     std::cout << toGrid(schedule);
   else
     std::cout << toTimeline(schedule, costs);
+  return 0;
 }
 
 /// The option that says what a table says itself, if one was given.
@@ -67,10 +81,9 @@ int printTable(const OrderArguments &arguments, const OutputOptions &output) {
   if (!table)
     return reportFindings(findings, sources, output);
   const UnitCosts costs = readCosts(arguments.costs).value_or(UnitCosts{});
-  if (output.json)
-    std::cout << toJson(printable(arguments.name), *table, costs);
-  else
-    print(table->schedule(), arguments.format, costs);
+  if (!output.json)
+    return print(table->schedule(), arguments, costs, output);
+  std::cout << toJson(printable(arguments.name), *table, costs);
   return 0;
 }
 
@@ -90,6 +103,10 @@ ScheduleShape shapeOf(const Order &order, const OrderArguments &arguments, UnitC
 } // namespace
 
 int runOrder(const OrderArguments &arguments, const OutputOptions &output) {
+  if (!arguments.with.empty() && (arguments.format != "csv" || output.json))
+    return reportFailure(
+        Status(StatusCode::Usage, "`--with` says what stands in a table of PyTorch's notation"),
+        output, "add `--format=csv`");
   if (namesTable(arguments.name))
     return printTable(arguments, output);
   const Order *order = findOrder(arguments.name);
@@ -109,10 +126,9 @@ int runOrder(const OrderArguments &arguments, const OutputOptions &output) {
   if (const auto problem = check(*order, shape))
     return reportFailure(Status(StatusCode::InvalidInput, problem->message), output, problem->help);
   const Schedule schedule = order->build(shape);
-  if (output.json)
-    std::cout << toJson(*order, shape, schedule, costs);
-  else
-    print(schedule, arguments.format, costs);
+  if (!output.json)
+    return print(schedule, arguments, costs, output);
+  std::cout << toJson(*order, shape, schedule, costs);
   return 0;
 }
 

@@ -190,6 +190,11 @@ void addOrder(CLI::App &app, Invocation &invocation) {
                                  "grid (default): the picture on the clock of these costs; rows, "
                                  "csv: PyTorch's notation, aligned or as it is"),
                 {"grid", "rows", "csv"}));
+  takesWord(verb->add_option("--with", order->with,
+                             "with --format=csv, what PyTorch's lowering adds before it runs an "
+                             "order: transfers; shards: these, parameters gathered and dropped by "
+                             "a window of three stages, and gradients reduced"),
+            {"transfers", "shards"});
   takesJson(*verb, invocation);
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runOrder(*order, invocation.output); };

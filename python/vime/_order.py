@@ -146,9 +146,17 @@ class Order:
 
     def to_csv(self) -> str:
         """The table in PyTorch's notation: what `Order.from_csv`, `vimec verify` and jobs (`schedule: mine.csv`) read."""
-        if self.copies > 1 or self.slices > 1:
-            raise Error(f"PyTorch's notation has no word for {'two copies of a model' if self.copies > 1 else 'slices'}")
+        reason = self._core.beyond_torch()
+        if reason:
+            raise Error(f"PyTorch's notation cannot express it: {reason}")
         return self._core.csv()
+
+    def lowered(self, *, shards: bool = False) -> Order:
+        """What PyTorch's lowering makes of it before it runs it: the order with its transfers, and, where parameters are
+        sharded, with gathering and dropping them by a window of three stages and with the reductions of gradients."""
+        self.to_csv()
+        self._refuse(self.verify())
+        return Order._of(self._core.lowered(shards), self._name)
 
     def _refuse(self, findings: list[Finding]) -> None:
         """But for a forward pass alone, which can be measured though nobody can train with it."""

@@ -60,7 +60,7 @@ class Findings(unittest.TestCase):
         self.assertTrue({"S0101", "S0111"} <= codes, codes)
         # As one model of eight stages it is another order.
         self.assertNotEqual(vime.Order(order.rows).verify(), [])
-        with self.assertRaisesRegex(vime.Error, "no word for two copies"):
+        with self.assertRaisesRegex(vime.Error, "two copies of the model"):
             order.to_csv()
 
     def test_of_slices(self):

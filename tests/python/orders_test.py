@@ -131,6 +131,23 @@ class FromTables(unittest.TestCase):
         self.assertIn("1 | 0F0,0Q0", str(first))
 
 
+class Lowered(unittest.TestCase):
+    def test_as_vimec_does(self):
+        for name in ("1f1b", "interleaved", "zb-v", "dualpipe-v"):
+            for shards, word in ((False, "transfers"), (True, "shards")):
+                with self.subTest(name, word=word):
+                    lowered = vime.order(name, 4, 8).lowered(shards=shards)
+                    shape = [name, "--ranks", 4, "--microbatches", 8, "--format=csv", f"--with={word}"]
+                    self.assertEqual(lowered.to_csv().splitlines(), vimec("order", *shape).splitlines())
+                    self.assertEqual(lowered.verify(), [])
+
+    def test_what_cannot_be(self):
+        with self.assertRaisesRegex(vime.Error, "slices"):
+            vime.order("seq1f1b", 2, 4, slices=2).lowered()
+        with self.assertRaises(vime.IllegalOrder):
+            vime.Order([[B(0, 0), F(0, 0)]]).lowered()
+
+
 class FromRows(unittest.TestCase):
     ROWS = [[F(0, 0), F(0, 1), B(0, 0), B(0, 1)], [None, F(1, 0), B(1, 0), F(1, 1), B(1, 1)]]
 
