@@ -11,16 +11,22 @@ namespace vime {
 
 inline constexpr int kComparedSlots = 4;
 
-/// Makespans, in the unit of the costs of a rank's whole share.
+/// Makespans, in the unit of the costs of a rank's whole share; nothing: no rank gets to its end.
 struct ComparedTransfers {
   const Order *order;
   int chunks = 1;
   double dataflow = 0; // transfers hold nobody
-  /// With 1, 2, … slots on every channel; nothing where so few cannot hold what the order needs.
+  /// With 1, 2, … slots on every channel.
   std::array<std::optional<double>, kComparedSlots> withSlots{};
-  double late = 0;  // receives just before their tasks
-  int channels = 0; // into the rank that has most of them: a slot more costs it so many messages
-  int enough = 0;   // the fewest slots within 1 % of the best
+  int chosen = 0; // slots that a plan gets if nobody states them
+  int held = 0;   // received messages that have their place at once, on the rank that has most
+  /// PyTorch's two placements, over one queue for each pair of ranks; no time: no rank gets to its
+  /// end. Nothing for orders that PyTorch has no word for.
+  struct Placed {
+    std::optional<double> time;
+    int held;
+  };
+  std::optional<Placed> early, deferred;
 };
 
 /// Of the orders that can be built, the fastest with two slots first.

@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/Diagnostics/Utf8.h"
+#include "compiler/Driver/JobText.h"
 #include "compiler/Frontend/Fields.h"
 #include "compiler/Frontend/ReadJob.h"
+#include "compiler/Lowering/ReceiveSlotsOfJob.h"
 
 namespace vime {
 
@@ -69,10 +71,12 @@ int explainJob(const JobArguments &arguments, const OutputOptions &output) {
   SourceCache sources;
   sources.add(arguments.file, *text);
   Findings findings;
-  const std::optional<Job> job =
-      readJob(*text, arguments.file, findings, arguments.settings, &sources);
+  std::optional<Job> job = readJob(*text, arguments.file, findings, arguments.settings, &sources);
   if (!job)
     return reportFindings(findings, sources, output);
+  Findings ofText; // told by `check`
+  const std::optional<TextFacts> facts = readTextFacts(*job, ofText);
+  chooseSlots(*job, facts ? facts->samples : 0);
   std::cout << (output.json ? jsonOf(fieldsOf(*job)) + '\n' : textOf(fieldsOf(*job)));
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "compiler/Frontend/OrderFile.h"
 #include "compiler/Frontend/OrderShape.h"
 #include "compiler/Frontend/ReadJob.h"
+#include "compiler/Lowering/ReceiveSlotsOfJob.h"
 #include "compiler/Verify/VerifyOrder.h"
 #include "schedules/Registry.h"
 
@@ -67,6 +68,19 @@ void noteStandstill(const OrderTable &table, std::vector<std::string> &notes) {
                               fmt::join(stops, ", ")));
 }
 
+// What stated slots cost where the job says what transfers do.
+void noteSlots(const Schedule &order, const Job &job, std::vector<std::string> &notes) {
+  const auto &stated = job.pipeline.receiveSlots;
+  if (stated.value.empty() || !hasTransferCost(job))
+    return;
+  const SlotsWorth worth = worthOfSlots(order, job);
+  constexpr double kHardlyMore = 1.005;
+  if (worth.stated > kHardlyMore * worth.best)
+    notes.push_back(fmt::format("with these `receive_slots` a step takes {:.1f} % longer than with "
+                                "{}, at the costs of the job",
+                                100.0 * (worth.stated - worth.best) / worth.best, worth.slots));
+}
+
 // Of those that are not searched: these add up in ascending microbatch, and have no pairs.
 std::vector<std::string> notesOnNamed(const Order &order, const Job &job) {
   std::vector<std::string> notes;
@@ -75,6 +89,7 @@ std::vector<std::string> notesOnNamed(const Order &order, const Job &job) {
   const Schedule schedule = order.build(shapeOf(job));
   notePairs(pairsOf(schedule), notes);
   noteSums(schedule, notes);
+  noteSlots(schedule, job, notes);
   return notes;
 }
 
@@ -122,8 +137,11 @@ std::vector<std::string> notesOn(const Job &job) {
   if (!text.ok() || hashOfTable(*text) != job.pipeline.scheduleHash.value)
     return {}; // not the table any more that was judged
   const auto table = readTable(*text);
-  return std::holds_alternative<OrderTable>(table) ? notesOn(std::get<OrderTable>(table))
-                                                   : std::vector<std::string>();
+  if (!std::holds_alternative<OrderTable>(table))
+    return {};
+  std::vector<std::string> notes = notesOn(std::get<OrderTable>(table));
+  noteSlots(std::get<OrderTable>(table).schedule(), job, notes);
+  return notes;
 }
 
 } // namespace vime

@@ -10,7 +10,7 @@ using Json = nlohmann::ordered_json;
 
 // "+0.6%" above the time in which transfers hold nobody.
 std::string cost(const std::optional<double> &time, double dataflow) {
-  return time ? fmt::format("{:+.1f}%", 100 * (*time / dataflow - 1)) : "never";
+  return time ? fmt::format("{:+.1f}%", 100 * (*time / dataflow - 1)) : "stuck";
 }
 
 std::string rowOf(const ComparedTransfers &entry) {
@@ -18,8 +18,17 @@ std::string rowOf(const ComparedTransfers &entry) {
       fmt::format("{:<16}{:>3}{:>12.2f}", entry.order->name, entry.chunks, entry.dataflow);
   for (const std::optional<double> &time : entry.withSlots)
     row += fmt::format("{:>9}", cost(time, entry.dataflow));
-  return row + fmt::format("{:>11}{:>8}{:>10}\n", cost(entry.late, entry.dataflow), entry.enough,
-                           entry.channels * entry.enough);
+  row += fmt::format("{:>8}{:>6}", entry.chosen, entry.held);
+  for (const auto &placed : {entry.early, entry.deferred})
+    row += placed ? fmt::format("{:>11}{:>6}", cost(placed->time, entry.dataflow), placed->held)
+                  : fmt::format("{:>11}{:>6}", "-", "-");
+  return row + '\n';
+}
+
+Json recordOf(const std::optional<ComparedTransfers::Placed> &placed) {
+  if (!placed)
+    return {};
+  return {{"time", placed->time ? Json(*placed->time) : Json()}, {"held", placed->held}};
 }
 
 } // namespace
@@ -28,17 +37,19 @@ std::string transferText(const ComparedShape &shape, const std::vector<ComparedT
   const auto &[forward, input, weight, transfer] = shape.costs;
   std::string text = fmt::format(
       "{} ranks, {} microbatches; of a rank's whole share F {}, I {}, W {}, a transfer {}\n\n"
-      "{:<16}{:>3}{:>12}{:>9}{:>9}{:>9}{:>9}{:>11}{:>8}{:>10}\n",
+      "{:<16}{:>3}{:>12}{:>9}{:>9}{:>9}{:>9}{:>8}{:>6}{:>11}{:>6}{:>11}{:>6}\n",
       shape.ranks, shape.microbatches, forward, input, weight, transfer, "order", "v", "dataflow",
-      "1 slot", "2 slots", "3 slots", "4 slots", "late", "enough", "messages");
+      "1 slot", "2 slots", "3 slots", "4 slots", "chosen", "held", "PyTorch", "held", "deferred",
+      "held");
   for (const ComparedTransfers &entry : all)
     text += rowOf(entry);
   return text +
-         "\ndataflow: the makespan if transfers held nobody; the others are above it\nslots: on "
-         "the "
-         "receiving end of every channel, the transfer as early as one is free; late: the receive "
-         "just before its task\nenough: the fewest slots within 1 % of the best; messages: what "
-         "they hold on the rank with most channels\n";
+         "\ndataflow: the makespan if transfers held nobody; the others are above it\n"
+         "slots: on the receiving end of every channel; chosen: those that a plan gets by itself\n"
+         "PyTorch: a receive where its sender sends; deferred: just before its task; both with one "
+         "queue for each pair of ranks, stuck: never ends if a message passes only while both ends "
+         "wait for it\n"
+         "held: received messages that have their place at once, on the rank that has most\n";
 }
 
 std::string transferJson(const ComparedShape &shape, const std::vector<ComparedTransfers> &all) {
@@ -52,9 +63,10 @@ std::string transferJson(const ComparedShape &shape, const std::vector<ComparedT
                       {"chunks", entry.chunks},
                       {"dataflow", entry.dataflow},
                       {"slots", slots},
-                      {"late", entry.late},
-                      {"enough", entry.enough},
-                      {"channels", entry.channels}});
+                      {"chosen", entry.chosen},
+                      {"held", entry.held},
+                      {"pytorch", recordOf(entry.early)},
+                      {"pytorch_deferred", recordOf(entry.deferred)}});
   }
   return Json{{"ranks", shape.ranks},
               {"microbatches", shape.microbatches},

@@ -32,7 +32,8 @@ enum class FieldType : std::uint8_t {
   Ranks,   // `0-3`
   Pair,    // two real numbers in a list
   Counts,  // whole numbers in a list: `[3, 2, 2, 1]`
-  Amount   // a whole number with `unit` or `otherUnit`: `4 samples`, `512 tokens`
+  Amount,  // a whole number with `unit` or `otherUnit`: `4 samples`, `512 tokens`
+  PerRank  // a whole number for all ranks, a list with one for each, or `auto`: no number
 };
 
 /// How a value gets into a Job and out of it. `model` is the model that a path `models.NAME.…`

@@ -74,6 +74,8 @@ struct Job {
     Field<std::vector<std::uint64_t>> layout;   // layers of each stage; empty: as even as possible
     Field<std::vector<std::uint64_t>> placement; // rank of each stage; empty: as the order has it
     Field<std::uint64_t> memoryLimit;            // bytes per rank that a plan may use; 0: no limit
+    /// schedules/ReceiveSlots.h: of all ranks or of each; empty: not chosen yet, the usual ones.
+    Field<std::vector<std::uint64_t>> receiveSlots;
   } pipeline;
 
   struct {

@@ -136,7 +136,8 @@ void checkNumbersBesideTable(Draft &draft) {
   if (!hasTable(draft))
     return;
   for (const std::string_view field : fieldsOfSomeOrders())
-    if (const std::string path(field); draft.isKnown(path))
+    if (const std::string path(field);
+        draft.isKnown(path) && !(path == "pipeline.costs" && hasTransferCost(draft.job)))
       draft
           .error(JobCode::UnusedValue, code(path) + " has no use: a table says its order itself",
                  draft.origin(path).span)
@@ -185,6 +186,21 @@ void checkLayout(Draft &draft) {
               draft.origin("models." + model->name + ".layers").span);
 }
 
+void checkReceiveSlots(Draft &draft) {
+  const auto &slots = draft.job.pipeline.receiveSlots;
+  const std::uint64_t ranks = draft.job.actor.pipeline.value;
+  if (!draft.areKnown({"pipeline.receive_slots", "roles.actor.parallel.pp"}) ||
+      slots.value.size() <= 1 || slots.value.size() == ranks)
+    return;
+  draft
+      .error(JobCode::ReceiveSlots,
+             "the pipeline has " + counted(ranks, "rank") + ", receive slots are given for " +
+                 text(slots.value.size()),
+             slots.span)
+      .note("its ranks are counted here", draft.job.actor.pipeline.span)
+      .withHelp("write one number for all ranks, or leave them out");
+}
+
 void checkPlacement(Draft &draft) {
   const Job &job = draft.job;
   const auto &placement = job.pipeline.placement;
@@ -212,6 +228,7 @@ void checkPipeline(Draft &draft) {
   checkTable(draft);
   checkHash(draft);
   checkNumbersBesideTable(draft);
+  checkReceiveSlots(draft);
   checkLayout(draft);
   checkPlacement(draft);
 }

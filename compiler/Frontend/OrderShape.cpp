@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "schedules/Registry.h"
+
 namespace vime {
 
-namespace {
-
-// What is not stated is left to the order: zero, and of costs and slices the usual ones.
-UnitCosts costsOf(const std::vector<std::uint64_t> &stated) {
+UnitCosts costsOf(const Job &job) {
+  const std::vector<std::uint64_t> &stated = job.pipeline.costs.value;
   UnitCosts costs;
   int *const all[] = {&costs.forward, &costs.backwardInput, &costs.backwardWeight, &costs.transfer};
   for (std::size_t index = 0; index < std::min(stated.size(), std::size(all)); ++index)
@@ -15,10 +15,13 @@ UnitCosts costsOf(const std::vector<std::uint64_t> &stated) {
   return costs;
 }
 
-} // namespace
+bool hasTransferCost(const Job &job) { return costsOf(job).transfer > 0; }
 
+// What is not stated is left to the order: zero, and of costs and slices the usual ones.
 ScheduleShape shapeOf(const Job &job) {
   const auto &pipeline = job.pipeline;
+  const Order *order = findOrder(pipeline.schedule.value);
+  const bool needsCosts = !order || order->takes.costs || !hasTransferCost(job);
   return {.ranks = static_cast<int>(job.actor.pipeline.value),
           .microbatches = static_cast<int>(pipeline.microbatches.value),
           .chunks = static_cast<int>(pipeline.chunks.value),
@@ -26,7 +29,7 @@ ScheduleShape shapeOf(const Job &job) {
           .memory = static_cast<int>(pipeline.memory.value),
           .slices = static_cast<int>(std::max(pipeline.slices.value, 1u)),
           .overlap = pipeline.overlap.value,
-          .costs = costsOf(pipeline.costs.value)};
+          .costs = needsCosts ? costsOf(job) : UnitCosts{}};
 }
 
 std::string pathOf(std::string_view number) {

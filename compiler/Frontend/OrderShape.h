@@ -18,6 +18,13 @@ namespace vime {
 /// those that leave the order its choice.
 ScheduleShape shapeOf(const Job &job);
 
+/// Whether `pipeline.costs` says what a transfer costs. Then it has a use under every order: to
+/// choose how many slots channels have, or to tell what those are worth that the job states.
+bool hasTransferCost(const Job &job);
+
+/// The costs of the job, or the usual ones.
+UnitCosts costsOf(const Job &job);
+
 /// The field that a number of a shape comes from: `ranks` is `roles.actor.parallel.pp`.
 std::string pathOf(std::string_view number);
 

@@ -70,6 +70,12 @@ std::string printValue(const FieldSpec &field, const Value &value) {
   }
   case FieldType::Counts:
     return fmt::format("[{}]", fmt::join(std::get<CountList>(value), ", "));
+  case FieldType::PerRank: {
+    const CountList &counts = std::get<CountList>(value);
+    return counts.empty()       ? std::string(field.fallback)
+           : counts.size() == 1 ? std::to_string(counts.front())
+                                : fmt::format("[{}]", fmt::join(counts, ", "));
+  }
   default:
     return std::get<std::string>(value);
   }

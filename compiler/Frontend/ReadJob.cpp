@@ -127,6 +127,8 @@ private:
       return "whole numbers such as [3, 2, 2, 1]";
     case FieldType::Amount:
       return "a number of " + std::string(field.unit) + " or " + std::string(field.otherUnit);
+    case FieldType::PerRank:
+      return "a whole number, or a list with one for each rank";
     }
     return {};
   }
@@ -148,7 +150,7 @@ private:
     case Node::Kind::Mapping:
       return "takes one value, not a mapping";
     case Node::Kind::List:
-      if (!isList(field))
+      if (!isList(field) && field.type != FieldType::PerRank)
         return "takes one value, not a list";
       for (const Node &item : node.items)
         if (item.kind != Node::Kind::Scalar || item.quoted)

@@ -261,4 +261,19 @@ Parsed parseCounts(const FieldSpec &field, std::string_view text) {
   return Value(std::move(counts));
 }
 
+Parsed parsePerRank(const FieldSpec &field, std::string_view text) {
+  if (text == field.fallback)
+    return Value(CountList());
+  if (text.starts_with('['))
+    return parseCounts(field, text);
+  const auto number = wholeNumber(text);
+  if (!number)
+    return ValueProblem{.message = "is no number of anything: " + quoted(text),
+                        .label = "expected `" + std::string(field.fallback) +
+                                 "`, a whole number, or a list with one for each rank"};
+  if (auto problem = outOfRange(field, static_cast<double>(*number), text))
+    return *problem;
+  return Value(CountList{*number});
+}
+
 } // namespace vime

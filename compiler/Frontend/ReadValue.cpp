@@ -109,6 +109,8 @@ Parsed parseValue(const FieldSpec &field, std::string_view text) {
     return parseCounts(field, text);
   case FieldType::Amount:
     return parseAmount(field, text);
+  case FieldType::PerRank:
+    return parsePerRank(field, text);
   }
   return ValueProblem{.code = JobCode::NotASection,
                       .message = "must be a mapping of keys to values"};

@@ -19,6 +19,7 @@ Parsed parseSeconds(const FieldSpec &field, std::string_view text);
 Parsed parseRanks(const FieldSpec &field, std::string_view text);
 Parsed parsePair(const FieldSpec &field, std::string_view text);
 Parsed parseCounts(const FieldSpec &field, std::string_view text);
+Parsed parsePerRank(const FieldSpec &field, std::string_view text);
 
 /// The user's text in backticks, printable and not too long.
 std::string quoted(std::string_view text);

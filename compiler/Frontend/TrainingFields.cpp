@@ -2,6 +2,7 @@
 #include "compiler/Frontend/Bindings.h"
 #include "compiler/Frontend/FieldRows.h"
 #include "schedules/OrderTable.h"
+#include "schedules/ReceiveSlots.h"
 #include "schedules/Registry.h"
 
 namespace vime {
@@ -86,7 +87,8 @@ std::vector<FieldSpec> pipelineRows() {
        .optional = true,
        .phase = "order",
        .sentence = "what a forward, an input gradient and a weight gradient of one stage cost, and "
-                   "maybe a transfer, of orders that are made for costs; in any unit",
+                   "maybe a transfer, of orders that are made for costs and of the choice of "
+                   "`receive_slots`; in any unit",
        .binding = IN_JOB(pipeline.costs)},
       {.path = "pipeline.microbatches",
        .type = Count,
@@ -118,6 +120,16 @@ std::vector<FieldSpec> pipelineRows() {
        .phase = "memory",
        .sentence = "memory that a plan may use on one rank",
        .binding = IN_JOB(pipeline.memoryLimit)},
+      {.path = "pipeline.receive_slots",
+       .type = PerRank,
+       .least = 1,
+       .most = kMostSlots,
+       .fallback = "auto",
+       .phase = "comm",
+       .sentence =
+           "messages that each channel into a rank has room for; auto: 2, fewer where memory "
+           "is short, more where `pipeline.costs` says that it saves time",
+       .binding = IN_JOB(pipeline.receiveSlots)},
       {.path = "pipeline.layout",
        .type = Counts,
        .least = 1,

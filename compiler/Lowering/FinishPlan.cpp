@@ -48,6 +48,11 @@ std::vector<plan::Origin> originsOf(const Job &job) {
 
 } // namespace
 
+std::uint64_t memoryLimitOf(const Job &job) {
+  const std::uint64_t device = job.cluster.memory.value, stated = job.pipeline.memoryLimit.value;
+  return device && stated ? std::min(device, stated) : std::max(device, stated);
+}
+
 void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text,
                 std::string compilerVersion) {
   plan.compiler = std::move(compilerVersion);
@@ -89,11 +94,9 @@ void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text,
               .steps = job.run.steps.value,
               .seed = job.run.seed.value,
               .exportTo = job.run.exportTo.value};
-  const std::uint64_t device = job.cluster.memory.value, stated = job.pipeline.memoryLimit.value;
   plan.limits = {.connectSeconds = job.limits.connectSeconds.value,
                  .transferSeconds = job.limits.transferSeconds.value,
-                 .memoryBytes =
-                     device && stated ? std::min(device, stated) : std::max(device, stated)};
+                 .memoryBytes = memoryLimitOf(job)};
   plan.connect = connectRounds(plan);
   plan.origins = originsOf(job);
 }

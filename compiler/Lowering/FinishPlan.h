@@ -18,6 +18,9 @@ struct TextFacts {
   std::uint64_t samples = 0; // of an epoch
 };
 
+/// Bytes that a plan may use on one rank: the least that the job states; 0: no limit.
+std::uint64_t memoryLimitOf(const Job &job);
+
 /// Fills settings, limits, connect rounds and origins.
 void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text,
                 std::string compilerVersion);

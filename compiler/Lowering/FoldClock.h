@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/Lowering/PipelineClock.h"
+#include "schedules/PipelineClock.h"
 
 namespace vime {
 
@@ -22,7 +22,7 @@ struct ClockPart {
   std::uint32_t trips = 1;
   std::uint32_t shown = 1; // of them, in the clock
   int advance = 0;         // microbatches from one trip to the next; 0: no loop
-  int period = 0;          // half units of time, likewise
+  int period = 0;          // parts of a unit of time, likewise
   bool isLoop() const { return advance != 0; }
 };
 

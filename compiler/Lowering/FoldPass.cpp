@@ -7,8 +7,9 @@
 namespace vime {
 namespace {
 
-std::optional<FoldedClock> folded(const Schedule &order, int microbatches) {
-  std::optional<PipelineClock> clock = layClock(order, microbatches);
+std::optional<FoldedClock> folded(const Schedule &order, int microbatches,
+                                  const ReceiveSlots &slots) {
+  std::optional<PipelineClock> clock = layClock(order, microbatches, slots);
   if (!clock)
     return std::nullopt;
   return foldClock(std::move(*clock), static_cast<int>(order.placement.size()), microbatches);
@@ -33,7 +34,7 @@ bool lengthen(FoldedClock &folded, int microbatches, std::size_t ranks) {
   const auto more = static_cast<std::uint32_t>(microbatches / loop.advance);
   PipelineClock &clock = folded.clock;
   loop.trips += more;
-  clock.makespan += static_cast<int>(more) * loop.period / 2;
+  clock.makespan += static_cast<int>(more) * loop.period / clock.perUnit;
   clock.busy += more * busyIn(folded, loop);
   clock.bubble = 1.0 - static_cast<double>(clock.busy) /
                            (static_cast<double>(clock.makespan) * static_cast<double>(ranks));
@@ -48,12 +49,13 @@ bool isWorthwhile(const FoldedClock &folded) {
   return nodes.all - nodes.kept >= std::max(kLeastSaved, nodes.kept);
 }
 
-std::optional<FoldedClock> foldedPass(const Schedule &order, int microbatches, Folding folding) {
+std::optional<FoldedClock> foldedPass(const Schedule &order, int microbatches, Folding folding,
+                                      const ReceiveSlots &slots) {
   if (const auto rows = shortRows(order, microbatches))
-    if (auto pass = folded(rows->order, microbatches - rows->left);
+    if (auto pass = folded(rows->order, microbatches - rows->left, slots);
         pass && lengthen(*pass, rows->left, order.rows.size()))
       return pass;
-  auto pass = folded(order, microbatches);
+  auto pass = folded(order, microbatches, slots);
   if (pass && folding == Folding::WhereWorthwhile && !isWorthwhile(*pass))
     return unfolded(std::move(pass->clock));
   return pass;

@@ -18,6 +18,7 @@ enum class Folding : std::uint8_t { WherePossible, WhereWorthwhile };
 bool isWorthwhile(const FoldedClock &folded);
 
 /// Nothing if the order can never finish.
-std::optional<FoldedClock> foldedPass(const Schedule &order, int microbatches, Folding folding);
+std::optional<FoldedClock> foldedPass(const Schedule &order, int microbatches, Folding folding,
+                                      const ReceiveSlots &slots = {});
 
 } // namespace vime

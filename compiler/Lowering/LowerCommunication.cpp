@@ -8,6 +8,7 @@
 #include "compiler/Lowering/PassWriter.h"
 #include "compiler/Lowering/ProgramWriter.h"
 #include "compiler/Lowering/RankBuffers.h"
+#include "compiler/Lowering/ReceiveSlotsOfJob.h"
 #include "compiler/Lowering/SaveRun.h"
 #include "compiler/Lowering/SplitStages.h"
 #include "compiler/Lowering/StepFamily.h"
@@ -315,7 +316,7 @@ private:
     const auto folded =
         foldedPass(forwardOnly({order.placement.begin(), order.placement.begin() + depth},
                                static_cast<int>(pipeline), microbatches),
-                   microbatches, Folding::WhereWorthwhile);
+                   microbatches, Folding::WhereWorthwhile, receiveSlotsOf(job));
     assert(folded); // an order of forwards alone never gets stuck
     programs.beginCase(when(Decision::Evaluate, 1));
     forEachReplica([&](std::uint32_t first) {
@@ -419,8 +420,9 @@ std::vector<std::uint32_t> withWorkForEach(int copies, std::vector<std::uint32_t
 std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
                                        const std::vector<std::uint32_t> &family,
                                        Findings &findings) {
-  const std::optional<std::vector<StepMember>> members = membersOf(
-      order, job.pipeline.microbatches.value, withWorkForEach(order.copies, family), isPacked(job));
+  const std::optional<std::vector<StepMember>> members =
+      membersOf(order, job.pipeline.microbatches.value, withWorkForEach(order.copies, family),
+                isPacked(job), receiveSlotsOf(job));
   if (!members) {
     findings.error(Rule::S2, 1, "order `" + job.pipeline.schedule.value + "` can never finish")
         .at(job.pipeline.schedule.span, "some task waits for one that stands behind it");
@@ -444,7 +446,14 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
                   .checkpoint = model.checkpoint.value,
                   .moduleFile = model.module.value}};
   TrainingLoop(job, order, plan).write(*members);
-  const PipelineClock &clock = members->back().folded.clock;
+  // Of a step whose transfers are free, whatever its receives are ready for.
+  const ReceiveSlots slots = receiveSlotsOf(job);
+  const bool hasLeads = std::any_of(slots.byRank.begin(), slots.byRank.end(),
+                                    [](int count) { return count > kUsualSlots; });
+  const auto free = hasLeads ? membersOf(order, job.pipeline.microbatches.value,
+                                         {job.pipeline.microbatches.value}, false)
+                             : std::nullopt;
+  const PipelineClock &clock = (free ? *free : *members).back().folded.clock;
   plan.predictions = {.stepUnits = static_cast<double>(clock.makespan),
                       .bubble = clock.bubble,
                       .peakLive = static_cast<std::uint32_t>(clock.peakLive)};

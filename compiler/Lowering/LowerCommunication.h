@@ -11,8 +11,6 @@
 
 namespace vime {
 
-/// What buffers of one microbatch are made for.
-
 /// The programs of the job's training loop; nothing if the order can never finish (rule S2).
 /// `family`: the numbers of microbatches that a step can have (StepFamily.h); the order is that of
 /// the last one.

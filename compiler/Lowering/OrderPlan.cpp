@@ -3,8 +3,8 @@
 #include "compiler/Frontend/Microbatch.h"
 #include "compiler/Frontend/ReadJob.h"
 #include "compiler/Lowering/BuildOrder.h"
-#include "compiler/Lowering/LowerCommunication.h"
 #include "compiler/Lowering/PlanMemory.h"
+#include "compiler/Lowering/ReceiveSlotsOfJob.h"
 #include "schedules/Placement.h"
 
 namespace vime {
@@ -37,11 +37,11 @@ std::optional<plan::Plan> planOfOrder(const Schedule &order, int microbatches,
                                       Findings &findings) {
   if (!hasRoomForLanes(order, {name, 1, 1}, findings))
     return std::nullopt;
-  const std::optional<Job> job = nullJobOf(order, microbatches, name, findings);
+  std::optional<Job> job = nullJobOf(order, microbatches, name, findings);
   if (!job)
     return std::nullopt;
   std::optional<plan::Plan> plan =
-      lowerCommunication(*job, order, {job->pipeline.microbatches.value}, findings);
+      lowerWithSlots(*job, order, {job->pipeline.microbatches.value}, findings);
   if (!plan)
     return std::nullopt;
   if (!planMemory(*plan, capsOf(*job), job->pipeline.microbatches.value)) {

@@ -46,11 +46,40 @@ struct RingUse {
   }
 };
 
+// Of each buffer of a program: the slots that it has at least, on the ranks that share it.
+std::vector<std::uint32_t> leastSlots(const Plan &plan, std::size_t index, const Layout &layout,
+                                      const ReceiveSlots &slots) {
+  const Program &program = plan.programs[index];
+  std::vector<std::uint32_t> least(layout.buffers.size(), 1);
+  const auto raise = [&](std::uint32_t buffer, int count) {
+    least[buffer] = std::max(least[buffer], static_cast<std::uint32_t>(count));
+  };
+  const auto into = [&](std::uint32_t rank) {
+    return slots.into(static_cast<int>(rank % plan.mesh.pipeline));
+  };
+  for (std::uint32_t rank = 0; rank < plan.programOf.size(); ++rank) {
+    if (plan.programOf[rank] != index)
+      continue;
+    for (std::uint32_t buffer = 0; buffer < layout.buffers.size(); ++buffer)
+      if (const BufferKind kind = layout.buffers[buffer].kind;
+          kind == BufferKind::Input || kind == BufferKind::OutputGradient)
+        raise(buffer, std::min(into(rank), kUsualSlots));
+      else if (kind == BufferKind::Output || kind == BufferKind::InputGradient)
+        raise(buffer, kUsualSlots);
+    for (const Action &action : program.actions)
+      if (action.opcode == code(Opcode::Send))
+        raise(program.operands[action.operands],
+              into(resolvePeer(plan.mesh, rank, program.lanes[action.lane].peer)));
+  }
+  return least;
+}
+
 // Sizes the rings of one rank and places its buffers.
 class RankLayout {
 public:
-  RankLayout(Program &program, Layout &layout, std::uint32_t microbatches)
-      : program(program), layout(layout), microbatches(microbatches) {}
+  RankLayout(Program &program, Layout &layout, std::uint32_t microbatches,
+             std::vector<std::uint32_t> least)
+      : program(program), layout(layout), microbatches(microbatches), least(std::move(least)) {}
 
   void make() {
     sizeRings();
@@ -72,9 +101,7 @@ private:
     const auto uses = settledUses(ringOf, rings.size());
     for (std::size_t ring = 0; ring < rings.size(); ++ring) {
       Buffer &buffer = layout.buffers[rings[ring]];
-      const bool travels =
-          buffer.kind != BufferKind::Stash && buffer.kind != BufferKind::WeightStash;
-      buffer.count = std::min(microbatches, uses[ring].slots(travels ? 2 : 1));
+      buffer.count = std::min(microbatches, uses[ring].slots(least[rings[ring]]));
     }
   }
 
@@ -171,6 +198,7 @@ private:
   Program &program;
   Layout &layout;
   const std::uint32_t microbatches;
+  const std::vector<std::uint32_t> least; // by buffer
 };
 
 // Both ends of a channel name the slots of the receiving one.
@@ -220,7 +248,8 @@ std::vector<std::vector<std::uint32_t>> tripsOfSteps(const Plan &plan, const Pro
 
 } // namespace
 
-bool planMemory(Plan &plan, const MicrobatchCaps &caps, std::uint32_t microbatches) {
+bool planMemory(Plan &plan, const MicrobatchCaps &caps, std::uint32_t microbatches,
+                const ReceiveSlots &slots) {
   plan.layouts.resize(plan.programs.size());
   std::atomic<bool> fits = true;
   sideBySide(plan.programs.size(), [&](std::size_t index) {
@@ -229,7 +258,7 @@ bool planMemory(Plan &plan, const MicrobatchCaps &caps, std::uint32_t microbatch
         std::find(plan.programOf.begin(), plan.programOf.end(), index) - plan.programOf.begin());
     Layout &layout = plan.layouts[index];
     layout = makeRankBuffers(plan, static_cast<std::uint32_t>(index), rank, caps, microbatches);
-    RankLayout(program, layout, microbatches).make();
+    RankLayout(program, layout, microbatches, leastSlots(plan, index, layout, slots)).make();
     if (!deriveWaits(program, layout, rootLanes(plan, rank),
                      tripsOfSteps(plan, program, layout, microbatches)))
       fits = false;

@@ -49,10 +49,10 @@ void thin(Split &members, const FoldedClock &folded) {
 
 std::optional<std::vector<StepMember>> membersOf(const Schedule &order, std::uint32_t whole,
                                                  const std::vector<std::uint32_t> &family,
-                                                 bool fillsUp) {
+                                                 bool fillsUp, const ReceiveSlots &slots) {
   const std::uint32_t most = family.back();
   auto folded = foldedPass(most == whole ? order : shortened(order, most), static_cast<int>(most),
-                           Folding::WherePossible);
+                           Folding::WherePossible, slots);
   if (!folded)
     return std::nullopt;
   Split numbers = split(*folded, whole, family, fillsUp);
@@ -62,8 +62,8 @@ std::optional<std::vector<StepMember>> membersOf(const Schedule &order, std::uin
     folded = unfolded(std::move(folded->clock));
   std::vector<StepMember> members;
   for (const std::uint32_t number : numbers.own) {
-    auto own =
-        foldedPass(shortened(order, number), static_cast<int>(number), Folding::WhereWorthwhile);
+    auto own = foldedPass(shortened(order, number), static_cast<int>(number),
+                          Folding::WhereWorthwhile, slots);
     if (!own)
       return std::nullopt;
     members.push_back({{number}, std::move(*own)});

@@ -29,6 +29,6 @@ struct StepMember {
 /// as can be judged in a short time. Nothing if the order can never finish.
 std::optional<std::vector<StepMember>> membersOf(const Schedule &order, std::uint32_t whole,
                                                  const std::vector<std::uint32_t> &family,
-                                                 bool fillsUp);
+                                                 bool fillsUp, const ReceiveSlots &slots = {});
 
 } // namespace vime

@@ -1,5 +1,5 @@
 // Phase `comm`: replaces `sched.pipeline` by `plan.plan`.
-#include "compiler/Lowering/LowerCommunication.h"
+#include "compiler/Lowering/ReceiveSlotsOfJob.h"
 #include "compiler/Phases/JobIr.h"
 #include "compiler/Phases/Passes.h"
 #include "compiler/Phases/PhasePass.h"
@@ -21,7 +21,7 @@ struct CommPhase : PhasePass<CommPhase> {
   }
 
   bool run(mlir::ModuleOp module, Findings &findings) {
-    const std::optional<Job> job = jobFromModule(module, findings);
+    std::optional<Job> job = jobFromModule(module, findings);
     if (!job)
       return false;
     const auto pipelines = module.getOps<ir::PipelineOp>();
@@ -31,9 +31,10 @@ struct CommPhase : PhasePass<CommPhase> {
     if (!fits(pipeline, *job))
       return false;
     const std::optional<plan::Plan> plan =
-        lowerCommunication(*job, pipeline.record().schedule, familyOf(*job), findings);
+        lowerWithSlots(*job, pipeline.record().schedule, familyOf(*job), findings);
     if (!plan)
       return false;
+    replaceJob(module, *job); // which says now how many slots channels have
     // One location for all actions; the key of the job that an action comes from is in the plan's
     // origins.
     if (!ir::appendPlan(module, *plan, pipeline.getLoc()))

@@ -32,19 +32,34 @@ ir::JobOp findJob(mlir::ModuleOp module) {
   return jobs.empty() ? ir::JobOp() : *jobs.begin();
 }
 
-} // namespace
-
-mlir::OwningOpRef<mlir::ModuleOp> moduleFromJob(mlir::MLIRContext *context, const Job &job) {
-  const mlir::Location whole = mlir::FileLineColLoc::get(context, job.file, 1, 1);
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(whole);
-  auto builder = mlir::OpBuilder::atBlockEnd(module->getBody());
-  auto op = builder.create<ir::JobOp>(whole, ir::JobHead{job.file});
+void appendJob(mlir::OpBuilder &builder, const Job &job) {
+  mlir::MLIRContext *context = builder.getContext();
+  auto op = builder.create<ir::JobOp>(mlir::FileLineColLoc::get(context, job.file, 1, 1),
+                                      ir::JobHead{job.file});
   builder.setInsertionPointToEnd(&op.block());
   for (const ResolvedField &field : fieldsOf(job)) {
     const ir::JobField record = recordOf(field);
     builder.create<ir::FieldOp>(ir::locationOf(context, record), record);
   }
+}
+
+} // namespace
+
+mlir::OwningOpRef<mlir::ModuleOp> moduleFromJob(mlir::MLIRContext *context, const Job &job) {
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::ModuleOp::create(mlir::FileLineColLoc::get(context, job.file, 1, 1));
+  auto builder = mlir::OpBuilder::atBlockEnd(module->getBody());
+  appendJob(builder, job);
   return module;
+}
+
+void replaceJob(mlir::ModuleOp module, const Job &job) {
+  mlir::OpBuilder builder(module.getContext());
+  if (ir::JobOp old = findJob(module)) {
+    builder.setInsertionPoint(old);
+    appendJob(builder, job);
+    old.erase();
+  }
 }
 
 std::optional<Job> jobFromModule(mlir::ModuleOp module, Findings &findings) {

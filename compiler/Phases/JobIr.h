@@ -17,6 +17,9 @@ mlir::OwningOpRef<mlir::ModuleOp> moduleFromJob(mlir::MLIRContext *context, cons
 /// `job.job`, an error of the module.
 std::optional<Job> jobFromModule(mlir::ModuleOp module, Findings &findings);
 
+/// Makes the module state this job instead of its own.
+void replaceJob(mlir::ModuleOp module, const Job &job);
+
 /// What the user calls the job; empty if the module states none.
 std::string jobFileOf(mlir::ModuleOp module);
 

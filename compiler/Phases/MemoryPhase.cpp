@@ -5,6 +5,7 @@
 #include "compiler/Lowering/LowerCommunication.h"
 #include "compiler/Lowering/PlanMemory.h"
 #include "compiler/Lowering/RankBuffers.h"
+#include "compiler/Lowering/ReceiveSlotsOfJob.h"
 #include "compiler/Lowering/StepFamily.h"
 #include "compiler/Phases/JobIr.h"
 #include "compiler/Phases/Passes.h"
@@ -41,7 +42,7 @@ struct MemoryPhase : PhasePass<MemoryPhase> {
       return refuse(op, "the plan has not each stage on one rank of a replica");
     if (!hasMicrobatchesOfJob(plan, *job))
       return refuse(op, "the plan has an action of a microbatch that the job does not have");
-    if (!planMemory(plan, capsOf(*job), mostMicrobatches(*job)))
+    if (!planMemory(plan, capsOf(*job), mostMicrobatches(*job), receiveSlotsOf(*job)))
       return refuse(op, "an action needs more waits than it has room for");
     return ir::updatePlan(op, plan) || refuse(op, "planning memory left a program without form");
   }

@@ -71,6 +71,8 @@ std::string withinRange(const FieldSpec &field) {
     return "[0.9, 0.95]";
   case FieldType::Counts:
     return "[3, 2, 2, 1]";
+  case FieldType::PerRank:
+    return "3";
   case FieldType::Amount:
     return printValue(field, Quantity{static_cast<std::uint64_t>(least), false});
   case FieldType::Path:
@@ -119,6 +121,9 @@ std::string kindOf(const FieldSpec &field) {
                : fmt::format("a list of {} to {} whole numbers", field.leastItems, field.mostItems);
   case FieldType::Amount:
     return fmt::format("a number of {} or {}", field.unit, field.otherUnit);
+  case FieldType::PerRank:
+    return fmt::format("`{}`, a whole number, or a list with one for each rank of the pipeline",
+                       field.fallback);
   }
   return {};
 }

@@ -155,6 +155,12 @@ constexpr std::array kExamples = {
                "pipeline:  {schedule: 1f1b, microbatches: 8, microbatch: 4 samples, placement: [3, "
                "1, 2, 0]}",
                "give each rank of the schedule one number of its own"},
+    JobExample{JobCode::ReceiveSlots,
+               "pipeline:  {schedule: 1f1b, microbatches: 8, microbatch: 4 samples, receive_slots: "
+               "[3, 2]}",
+               "pipeline:  {schedule: 1f1b, microbatches: 8, microbatch: 4 samples, receive_slots: "
+               "[3, 2, 2, 2]}",
+               "give one number for all ranks of the pipeline, or one for each"},
 };
 
 } // namespace

@@ -18,7 +18,8 @@ constexpr const char *kBytes = "^[0-9][0-9.]* ?(B|KiB|MiB|GiB|TiB)$";
 constexpr const char *kSeconds = "^[0-9][0-9.e+-]* ?(ns|us|ms|s|min|h)$";
 
 void limit(Json &json, const FieldSpec &field) {
-  const bool isWhole = field.type == FieldType::Count || field.type == FieldType::Counts;
+  const bool isWhole = field.type == FieldType::Count || field.type == FieldType::Counts ||
+                       field.type == FieldType::PerRank;
   const auto number = [&](double value) {
     return isWhole ? Json(static_cast<std::uint64_t>(value)) : Json(value);
   };
@@ -76,6 +77,13 @@ Json typeOf(const FieldSpec &field) {
     if (field.layoutText)
       return {{"anyOf", {json, {{"type", "string"}, {"pattern", "^[EtL|()*0-9, ]+$"}}}}};
     return json;
+  case FieldType::PerRank:
+    json = {{"type", "integer"}};
+    limit(json, field);
+    return {{"anyOf",
+             {{{"enum", {field.fallback}}},
+              json,
+              {{"type", "array"}, {"items", json}, {"minItems", 1}}}}};
   case FieldType::Name:
     return {{"type", "string"}, {"pattern", "^[A-Za-z0-9._-]+$"}};
   case FieldType::Ranks:

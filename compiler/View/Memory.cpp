@@ -1,11 +1,13 @@
 #include "compiler/View/Memory.h"
 
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "compiler/Diagnostics/Amounts.h"
+#include "compiler/Diagnostics/Utf8.h"
 #include "compiler/Verify/LiveSet.h"
 #include "runtime/Plan/Allowance.h"
 #include "runtime/Plan/Describe.h"
@@ -66,6 +68,26 @@ nlohmann::ordered_json jsonOf(const Plan &plan, std::uint32_t rank, const TierMe
   return json;
 }
 
+/// What the plan's job says of receive slots, as it says it: `2  # default`; empty if nothing.
+std::string slotsInJob(const Plan &plan) {
+  constexpr std::string_view kKey = "\n  receive_slots: ";
+  const std::size_t key = plan.job.find(kKey);
+  if (key == std::string::npos)
+    return {};
+  const std::size_t begin = key + kKey.size();
+  return printable(plan.job.substr(begin, plan.job.find('\n', begin) - begin));
+}
+
+/// The value and where it comes from.
+std::pair<std::string, std::string> slotsAndOrigin(const Plan &plan) {
+  const std::string line = slotsInJob(plan);
+  const std::size_t mark = line.find('#');
+  if (mark == std::string::npos)
+    return {line, {}};
+  return {line.substr(0, line.find_last_not_of(' ', mark == 0 ? 0 : mark - 1) + 1),
+          line.substr(std::min(mark + 2, line.size()))};
+}
+
 } // namespace
 
 std::string planMemory(const Plan &plan) {
@@ -85,6 +107,10 @@ std::string planMemory(const Plan &plan) {
   }
   text += fmt::format("every process, beside its ranks: {} at most\n",
                       bytesInWords(processAllowance(plan)));
+  if (const auto [slots, origin] = slotsAndOrigin(plan); !slots.empty())
+    text += fmt::format("slots of the channels into {}: {}, {}\n",
+                        slots.starts_with('[') ? "each rank of the pipeline" : "every rank", slots,
+                        origin);
   return text;
 }
 
@@ -102,11 +128,13 @@ std::string memoryJson(const Plan &plan) {
                      {"tiers", tiers},
                      {"allowance_bytes", rankAllowance(plan, ranks.front()->rank)}});
   }
-  return nlohmann::ordered_json{{"format", "vime-memory"},
-                                {"format_version", 1},
-                                {"process_allowance_bytes", processAllowance(plan)},
-                                {"alike", lists}}
-      .dump(2);
+  nlohmann::ordered_json json{{"format", "vime-memory"},
+                              {"format_version", 1},
+                              {"process_allowance_bytes", processAllowance(plan)},
+                              {"alike", lists}};
+  if (const auto [slots, origin] = slotsAndOrigin(plan); !slots.empty())
+    json["receive_slots"] = {{"value", slots}, {"origin", origin}};
+  return json.dump(2);
 }
 
 } // namespace vime

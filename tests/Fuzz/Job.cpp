@@ -8,8 +8,8 @@
 #include "compiler/Frontend/Settings.h"
 #include "compiler/Lowering/BuildOrder.h"
 #include "compiler/Lowering/FinishPlan.h"
-#include "compiler/Lowering/LowerCommunication.h"
 #include "compiler/Lowering/PlanMemory.h"
+#include "compiler/Lowering/ReceiveSlotsOfJob.h"
 #include "compiler/Lowering/StepFamily.h"
 #include "compiler/Verify/Verify.h"
 #include "tests/Fuzz/Files.h"
@@ -45,15 +45,16 @@ bool isSmall(const Job &job) {
 }
 
 /// A legal job becomes a plan in which only its memory can be wrong.
-void compiles(const Job &job, const SourceCache &sources) {
+void compiles(Job job, const SourceCache &sources) {
   Findings findings;
   const std::optional<Schedule> order = buildOrder(job, findings);
   auto plan =
-      order ? lowerCommunication(job, *order, stepFamily(job, kTextBytes), findings) : std::nullopt;
+      order ? lowerWithSlots(job, *order, stepFamily(job, kTextBytes), findings) : std::nullopt;
   must(plan.has_value() != findings.any(), "a job has programs or a reason");
   if (!plan)
     return;
-  must(planMemory(*plan, capsOf(job), mostMicrobatches(job)), "waits have room in an action");
+  must(planMemory(*plan, capsOf(job), mostMicrobatches(job), receiveSlotsOf(job)),
+       "waits have room in an action");
   finishPlan(*plan, job, {kTextBytes, {1, 2}, kTextBytes, {3, 4}}, "fuzz");
   verifyPlan(*plan, findings, job.file);
   for (const Finding &finding : findings.all())

@@ -92,7 +92,11 @@ TEST(ReadJob, TheOrdersShapeIsWhatTheJobStates) {
   const ScheduleShape shape = shapeOf(job);
   EXPECT_EQ(std::tuple(shape.group, shape.memory, shape.slices, shape.overlap),
             std::tuple(6, 12, 2, true));
-  EXPECT_EQ(shape.costs, (UnitCosts{10, 12, 8, 3}));
+  EXPECT_EQ(shape.costs, UnitCosts{}); // with that of a transfer they are for its slots alone
+  EXPECT_EQ(costsOf(job), (UnitCosts{10, 12, 8, 3}));
+  job.pipeline.schedule.value = "zb-2p";
+  EXPECT_EQ(shapeOf(job).costs, (UnitCosts{10, 12, 8, 3}));
+  job.pipeline.schedule.value = "1f1b";
   job.pipeline.costs.value = {10, 12, 8};
   EXPECT_EQ(shapeOf(job).costs, (UnitCosts{10, 12, 8, 0}));
   EXPECT_EQ(pathOf("ranks"), "roles.actor.parallel.pp");

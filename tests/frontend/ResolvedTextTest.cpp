@@ -41,6 +41,7 @@ pipeline:
   chunks: 1                             # derived from pipeline.schedule
   microbatches: 8                       # given
   microbatch: 4 samples                 # given
+  receive_slots: auto                   # default
 batch:
   global: 32 samples                    # derived from pipeline.microbatches, pipeline.microbatch, roles.actor.parallel.dp
 data:

@@ -7,6 +7,7 @@
 #include "compiler/Lowering/FinishPlan.h"
 #include "compiler/Lowering/LowerCommunication.h"
 #include "compiler/Lowering/PlanMemory.h"
+#include "compiler/Lowering/ReceiveSlotsOfJob.h"
 #include "runtime/Plan/Describe.h"
 
 namespace vime {
@@ -87,7 +88,7 @@ std::optional<plan::Plan> lowered(const Job &job, const Schedule &order,
                                   const std::vector<std::uint32_t> &family) {
   Findings findings;
   auto plan = lowerCommunication(job, order, family, findings);
-  if (!plan || !planMemory(*plan, capsOf(job), mostMicrobatches(job)))
+  if (!plan || !planMemory(*plan, capsOf(job), mostMicrobatches(job), receiveSlotsOf(job)))
     return std::nullopt;
   finishPlan(*plan, job, {.bytes = 1000, .hash = {1, 2}}, "test");
   return plan;

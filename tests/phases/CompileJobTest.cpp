@@ -12,6 +12,7 @@
 #include "compiler/Lowering/BuildOrder.h"
 #include "compiler/Lowering/LowerCommunication.h"
 #include "compiler/Lowering/PlanMemory.h"
+#include "compiler/Lowering/ReceiveSlotsOfJob.h"
 #include "compiler/Phases/Phases.h"
 #include "tests/dialects/RandomPlan.h"
 
@@ -71,11 +72,11 @@ plan::Plan compiled(const Job &job) {
 }
 
 // The algorithms of the phases one after the other, without IR between.
-plan::Plan compiledPlainly(const Job &job) {
+plan::Plan compiledPlainly(Job job) {
   Findings findings;
   const auto schedule = buildOrder(job, findings);
-  auto plan = lowerCommunication(job, *schedule, {job.pipeline.microbatches.value}, findings);
-  EXPECT_TRUE(planMemory(*plan, capsOf(job), job.pipeline.microbatches.value));
+  auto plan = lowerWithSlots(job, *schedule, {job.pipeline.microbatches.value}, findings);
+  EXPECT_TRUE(planMemory(*plan, capsOf(job), job.pipeline.microbatches.value, receiveSlotsOf(job)));
   finishPlan(*plan, job, kText, "0.1.0");
   return *plan;
 }
@@ -104,6 +105,15 @@ TEST(CompileJob, LosesNothingByWayOfTheIr) {
         const Job job = jobOf(jobText(pipeline, ranks, run));
         EXPECT_EQ(compiled(job), withSharedOperands(compiledPlainly(job)));
       }
+}
+
+TEST(CompileJob, LosesNothingOfReceiveSlots) {
+  for (const char *slots : {"receive_slots: 1", "receive_slots: 4", "costs: [10, 10, 10, 5]"}) {
+    const Job job = jobOf(jobText("{schedule: 1f1b, microbatches: 8, microbatch: 2 samples, " +
+                                      std::string(slots) + "}",
+                                  4, "{steps: 20}"));
+    EXPECT_EQ(compiled(job), withSharedOperands(compiledPlainly(job)));
+  }
 }
 
 TEST(CompileJob, LosesNothingOfReplicas) {

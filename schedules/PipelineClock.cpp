@@ -1,4 +1,4 @@
-#include "compiler/Lowering/PipelineClock.h"
+#include "schedules/PipelineClock.h"
 
 #include <algorithm>
 
@@ -19,22 +19,18 @@ struct Rings {
   int inputGradient = 2;  // gradients being sent
 };
 
-// One slot more than the tasks need, two at least: a message can arrive while its predecessor is in
-// use.
-int withPrefetch(int live, int microbatches) {
-  return std::min(std::max(live + 1, 2), microbatches);
-}
-
 class Simulation {
 public:
-  Simulation(const Schedule &order, int microbatches)
-      : order(order), microbatches(microbatches), stages(static_cast<int>(order.placement.size())),
-        depth(depthOf(order)), rings(stages) {
+  Simulation(const Schedule &order, int microbatches, const ReceiveSlots &slots)
+      : order(order), microbatches(microbatches), slots(slots), scale(hasLead() ? 2 : 1),
+        stages(static_cast<int>(order.placement.size())), depth(depthOf(order)), rings(stages) {
     const std::size_t cells = static_cast<std::size_t>(stages) * microbatches;
     for (auto *times : {&forwardEnd, &gradientEnd, &releaseEnd, &forwardSent, &gradientSent})
       times->assign(cells, kUnknown);
-    for (int stage = 0; stage < stages; ++stage)
-      rings[stage].output = rings[stage].inputGradient = std::min(2, microbatches);
+    for (int stage = 0; stage < stages; ++stage) {
+      rings[stage].output = sendSlots(stage, stage + 1);
+      rings[stage].inputGradient = sendSlots(stage, stage - 1);
+    }
     for (const auto &row : order.rows)
       sizeRings(row);
   }
@@ -70,9 +66,11 @@ private:
       if (time != kUnknown)
         visit(PipelineNode{kind, stage, microbatch, 2 * time});
     };
+    const bool isEarly = slots.leadInto(order.placement[stage]) > 0;
     const auto runs = [&](NodeKind kind, int end, int cost) {
       if (end != kUnknown)
-        visit(PipelineNode{kind, stage, microbatch, 2 * (end - cost) + 1});
+        visit(PipelineNode{kind, stage, microbatch,
+                           isEarly ? 2 * end - 1 : 2 * (end - cost * scale) + 1});
     };
     sends(NodeKind::SendForward, forwardSent[at]);
     sends(NodeKind::SendBackward, gradientSent[at]);
@@ -83,6 +81,12 @@ private:
     runs(NodeKind::BackwardWeight, releaseEnd[at], 1);
   }
 
+  bool hasLead() const {
+    for (int rank = 0; rank < static_cast<int>(order.rows.size()); ++rank)
+      if (slots.leadInto(rank) > 0)
+        return true;
+    return false;
+  }
   std::size_t cell(int stage, int microbatch) const {
     return static_cast<std::size_t>(stage) * microbatches + microbatch;
   }
@@ -128,11 +132,22 @@ private:
     }
     for (int stage = 0; stage < stages; ++stage)
       if (lastIn[stage] >= 0) {
-        rings[stage].input =
-            ascending[stage] ? withPrefetch(peak[stage], microbatches) : microbatches;
+        rings[stage].input = ascending[stage] ? withRoom(stage, peak[stage]) : microbatches;
         rings[stage].outputGradient =
-            ascending[stage] ? withPrefetch(gradientPeak[stage], microbatches) : microbatches;
+            ascending[stage] ? withRoom(stage, gradientPeak[stage]) : microbatches;
       }
+  }
+
+  /// Of a receiving ring: a message can arrive while those before it are in use.
+  int withRoom(int stage, int live) const {
+    return std::min(std::max(live, 1) + slots.into(order.placement[stage]) - 1, microbatches);
+  }
+  /// As many are on their way as the receiver has slots for.
+  int sendSlots(int stage, int receiver) const {
+    return std::min(leavesRank(stage, receiver)
+                        ? std::max(slots.into(order.placement[receiver]), kUsualSlots)
+                        : kUsualSlots,
+                    microbatches);
   }
 
   // Time at which the message fires, if it is known by now: producer done and receive slot free.
@@ -158,6 +173,11 @@ private:
                   microbatch);
   }
 
+  /// What is sent at a known time, when it is there.
+  int arrivalOf(int sent, int receiver) const {
+    return sent == kUnknown ? kUnknown : sent + slots.leadInto(order.placement[receiver]);
+  }
+
   // Runs the task if all it needs is known; `clock` is when its rank becomes idle.
   bool runTask(const Task &task, int &clock) {
     if (task.kind == TaskKind::Idle)
@@ -169,7 +189,7 @@ private:
     };
     if (!inputsKnown(task, after) || !sendSlotKnown(task, after))
       return false;
-    clock = start + costOf(task.kind);
+    clock = start + costOf(task.kind) * scale;
     const std::size_t at = cell(task.stage, task.microbatch);
     if (task.kind == TaskKind::Forward)
       forwardEnd[at] = clock;
@@ -185,16 +205,16 @@ private:
     const int stage = task.stage, microbatch = task.microbatch;
     switch (task.kind) {
     case TaskKind::Forward:
-      return isFirst(stage) ||
-             after(leavesRank(stage - 1, stage) ? activationSentAt(stage - 1, microbatch)
-                                                : forwardEnd[cell(stage - 1, microbatch)]);
+      return isFirst(stage) || after(leavesRank(stage - 1, stage)
+                                         ? arrivalOf(activationSentAt(stage - 1, microbatch), stage)
+                                         : forwardEnd[cell(stage - 1, microbatch)]);
     case TaskKind::Backward:
     case TaskKind::BackwardInput:
       if (!after(forwardEnd[cell(stage, microbatch)]))
         return false;
-      return isLast(stage) ||
-             after(leavesRank(stage + 1, stage) ? gradientSentAt(stage + 1, microbatch)
-                                                : gradientEnd[cell(stage + 1, microbatch)]);
+      return isLast(stage) || after(leavesRank(stage + 1, stage)
+                                        ? arrivalOf(gradientSentAt(stage + 1, microbatch), stage)
+                                        : gradientEnd[cell(stage + 1, microbatch)]);
     case TaskKind::BackwardWeight:
       return after(gradientEnd[cell(stage, microbatch)]);
     case TaskKind::Idle:
@@ -238,6 +258,8 @@ private:
 
   const Schedule &order;
   const int microbatches;
+  const ReceiveSlots &slots;
+  const int scale;         // times in a unit: leads are halves of one
   const int stages, depth; // depth: of one copy
   std::vector<Rings> rings;
   std::vector<int> forwardEnd, gradientEnd, releaseEnd, forwardSent, gradientSent; // by cell
@@ -249,7 +271,9 @@ private:
 PipelineClock Simulation::list() const {
   // Sorted by (time, transfers before tasks, stage): a transfer is dispatched before the task that
   // would keep its rank busy, and no task starts at the time at which one that it needs starts,
-  // since tasks last. What happens at one time is listed alike whenever it happens again.
+  // since tasks last. On a rank with more slots tasks stand where they end, so that a transfer that
+  // begins while one runs is dispatched before it. What happens at one time is listed alike
+  // whenever it happens again.
   std::vector<std::uint32_t> begin(2 * static_cast<std::size_t>(makespan) + 3, 0);
   auto forEach = [&](auto &&visit) {
     for (int stage = 0; stage < stages; ++stage)
@@ -263,18 +287,21 @@ PipelineClock Simulation::list() const {
   PipelineClock clock;
   clock.nodes.resize(count);
   forEach([&](const PipelineNode &node) { clock.nodes[begin[node.time]++] = node; });
-  clock.makespan = makespan;
+  clock.perUnit = 2 * scale;
+  clock.makespan = (makespan + scale - 1) / scale;
   clock.busy = busy;
   clock.peakLive = peakLive;
-  const double capacity = static_cast<double>(makespan) * static_cast<double>(order.rows.size());
+  const double capacity =
+      static_cast<double>(clock.makespan) * static_cast<double>(order.rows.size());
   clock.bubble = capacity > 0 ? 1.0 - static_cast<double>(busy) / capacity : 0.0;
   return clock;
 }
 
 } // namespace
 
-std::optional<PipelineClock> layClock(const Schedule &order, int microbatches) {
-  Simulation simulation(order, microbatches);
+std::optional<PipelineClock> layClock(const Schedule &order, int microbatches,
+                                      const ReceiveSlots &slots) {
+  Simulation simulation(order, microbatches, slots);
   if (!simulation.run())
     return std::nullopt;
   return simulation.list();

@@ -1,4 +1,4 @@
-#include "compiler/Lowering/PipelineClock.h"
+#include "schedules/PipelineClock.h"
 
 #include <gtest/gtest.h>
 

@@ -1,19 +1,20 @@
 // PipelineClock: in which order the tasks and transfers of one step happen, over all ranks.
 //
-// Runs the schedule in unit time (F = I = W = 1, B = 2, transfers free) under the buffers it will
-// have, and lists its nodes so that every dependence, every rank's task order and every reuse of a
-// buffer slot goes forward in the list. Each rank dispatches its part in this order; so no
-// serialisation of a rank's queues can close a cycle (execution-model.md, Transport theorem).
+// Runs the schedule in unit time (F = I = W = 1, B = 2) under the buffers it will have, and lists
+// its nodes so that every dependence, every rank's task order and every reuse of a buffer slot goes
+// forward in the list. Each rank dispatches its part in this order; so no serialisation of a rank's
+// queues can close a cycle (execution-model.md, Transport theorem).
 //
-// A transfer stands as early as its producer and its receive slot allow: rings have room for one
-// message more than the tasks alone would need, so a receive never holds the sender back ("Where
-// transfers stand").
+// A transfer stands as early as its producer and its receive slot allow: with two slots, rings have
+// room for one message more than the tasks alone would need, so a receive never holds the sender
+// back ("Where transfers stand"). Transfers are free unless there are more slots (ReceiveSlots.h).
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "schedules/ReceiveSlots.h"
 #include "schedules/Schedule.h"
 
 namespace vime {
@@ -34,11 +35,13 @@ struct PipelineNode {
   NodeKind kind;
   std::int32_t stage;
   std::int32_t microbatch;
-  std::int32_t time; // half units: transfers at even times, tasks at odd ones
+  std::int32_t time; // in parts of a unit (PipelineClock::perUnit): transfers at even times, tasks
+                     // at odd ones
 };
 
 struct PipelineClock {
   std::vector<PipelineNode> nodes; // in clock order
+  int perUnit = 2;                 // parts of a unit in which nodes have their time
   int makespan = 0;                // unit times
   std::int64_t busy = 0;           // unit times of all ranks
   int peakLive = 0;  // most microbatches of one rank between forward and release, all its stages
@@ -53,6 +56,7 @@ bool accumulates(const PipelineNode &node);
 std::vector<int> clearingMicrobatches(const PipelineClock &clock, std::size_t stages);
 
 /// Nothing if the order can never finish: a task waits for one that stands behind it.
-std::optional<PipelineClock> layClock(const Schedule &order, int microbatches);
+std::optional<PipelineClock> layClock(const Schedule &order, int microbatches,
+                                      const ReceiveSlots &slots = {});
 
 } // namespace vime
