@@ -1,6 +1,7 @@
 """The lines of the table, part by part. Each part is a function that yields lines as soon as it has them."""
 
 import dataclasses
+import json
 import statistics
 import typing
 
@@ -85,6 +86,38 @@ def compile_large(measure, orders):
     yield Line("vimec --version", spread(starts, "ms", 0), "", None, 60, median(starts))
 
 
+# ---- every order from its rule to a proved plan, in one process (order_bench.cpp): CPU of a million actions ----
+# PyTorch's orders, and its own passes over their tables but for the one that shards parameters, which a plan has no part
+# in: its send/receive pass costs most. Of the zero-bubble authors' generators the seconds that were published of one core
+# for so many ranks and microbatches, of the order alone.
+LOWERED_BY_PYTORCH = ("gpipe", "1f1b", "looped-bfs", "interleaved", "interleaved-zb", "zb-v", "dualpipe-v")
+PUBLISHED = {"zb-1p": 3.8, "zb-2p": 4.0, "zb-v": 8.7, "1f1b-v": 2.4, "dualpipe": 0.40}
+SEARCHED = ("zb-1p", "zb-2p", "v-half", "v-min", "v-auto")
+
+
+def every_order(measure, orders):
+    ranks, microbatches = 64, 512
+    shape = ("--ranks", str(ranks), "--microbatches", str(microbatches))
+    for order in json.loads(measure.tools.run("vimec", "schedules", "--json").stdout)["schedules"]:
+        name = order["name"]
+        if not order["trains"] or "--slices" in order["options"]:
+            continue
+        chunks = min(2, order["chunks"]["most"])
+        found = measure.repeated(lambda: measure.bench("order_bench", name, str(ranks), str(microbatches), str(chunks)))[0]
+        seconds = [one["generate_s"] + one["lower_s"] + one["prove_s"] for one in found]
+        per_million = [second / found[0]["actions"] * 1e6 for second in seconds]
+        target = 10 if name in SEARCHED else 0.5
+        other = f"{PUBLISHED[name]} s published, the order alone" if name in PUBLISHED else ""
+        yield Line(f"{name}, p={ranks} m={microbatches} v={chunks}, {found[0]['actions'] / 1e6:.2f} M actions: CPU per million",
+                   spread(per_million, "s", 3), other, None, target, median(per_million))
+        if name in LOWERED_BY_PYTORCH:
+            table = measure.folder / f"{name}.csv"
+            table.write_text(measure.tools.run("vimec", "order", name, *shape, "--chunks", str(chunks), "--format=csv").stdout)
+            theirs = measure.peer("lowering.py", table)["cpu_s"]
+            ours = [one["lower_s"] + one["prove_s"] for one in found]
+            yield against(f"{name}: lowering and proof, there send/receive pass, no proof", ours, [theirs], "s", 3, 0.1)
+
+
 # ---- the decoder in one process, without a pipeline: CPU of a step ----
 def single(measure, orders):
     for hidden, (layers, ffn, _, _, target) in DECODERS.items():
@@ -144,5 +177,5 @@ def pipeline(measure, orders):
                           [one["step_ms"] for one in theirs], "ms", 0, wall_target)
 
 
-PARTS = {"null": null, "tiny": tiny, "compile": compile_large, "single": single, "libtorch": libtorch,
+PARTS = {"null": null, "tiny": tiny, "compile": compile_large, "orders": every_order, "single": single, "libtorch": libtorch,
          "overhead": overhead, "sleep": sleep, "pipeline": pipeline}
