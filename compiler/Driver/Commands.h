@@ -52,10 +52,11 @@ struct ShowArguments {
 };
 int runShow(const ShowArguments &arguments, const OutputOptions &output);
 
-/// vimec simulate PLAN.bin [--costs F,I,W[,transfer]]
+/// vimec simulate PLAN.bin [--costs F,I,W[,transfer] | --measured DIR]
 struct SimulateArguments {
   std::string plan;
-  std::string costs; // empty: what is known of the plan's stages, else units
+  std::string costs;    // empty: what is known of the plan's stages, else units
+  std::string measured; // folder of traces: their costs, and what they measured
 };
 int runSimulate(const SimulateArguments &arguments, const OutputOptions &output);
 
@@ -64,7 +65,7 @@ struct ViewArguments {
   std::vector<std::string> inputs; // one above the other
   std::string picture;             // `-`: standard output
   std::string format;              // empty: by the ending of the picture's name
-  std::string costs;               // as in SimulateArguments
+  std::string costs, measured;     // as in SimulateArguments
 };
 int runView(const ViewArguments &arguments, const OutputOptions &output);
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "compiler/Analysis/Measured.h"
 #include "compiler/Driver/Costs.h"
+#include "runtime/Plan/PlanFile.h"
 
 namespace vime {
 
@@ -23,6 +25,24 @@ PlanCosts costsOf(const plan::Plan &plan, const std::string &costs) {
           fmt::format("of each stage F {}, I {}, W {}, a transfer {}; nothing else takes time",
                       units.forward, units.backwardInput, units.backwardWeight, units.transfer),
           "units", static_cast<double>(kUnit)};
+}
+
+StatusOr<Measured> measuredIn(const std::string &folder, const plan::Plan &plan,
+                              const verify::ActionTable &table) {
+  StatusOr<std::vector<trace::RankTrace>> traces = readTraces(folder, table, plan::planId(plan));
+  if (!traces.ok())
+    return traces.status();
+  const std::optional<std::uint32_t> step = lastStepOf(table, *traces);
+  if (!step)
+    return Status(StatusCode::InvalidInput,
+                  "no step of `" + folder +
+                      "` was traced from its begin to its end on all ranks\nhelp: trace steps that "
+                      "the run has, of whole batches: `--trace-steps 1:3`");
+  alignClocks(table, *traces);
+  return Measured{{measuredDurations(table, *traces),
+                   fmt::format("medians of the steps traced in {}", folder), "ms", 1e6},
+                  measuredStep(table, *traces, *step),
+                  *step};
 }
 
 } // namespace vime

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "compiler/Analysis/Durations.h"
+#include "compiler/Analysis/Simulate.h"
+#include "runtime/Base/Status.h"
 
 namespace vime {
 
@@ -21,5 +23,16 @@ struct PlanCosts {
 
 /// `costs` as `readCosts` takes them; empty: as long as stages sleep, of others a unit each.
 PlanCosts costsOf(const plan::Plan &plan, const std::string &costs);
+
+/// A step of a run beside what was expected of it.
+struct Measured {
+  PlanCosts costs; // of the run's tasks and messages
+  Simulated run;
+  std::uint32_t step = 0;
+};
+
+/// Of the traces in a folder (`vime-exec --trace`). The plan is proved.
+StatusOr<Measured> measuredIn(const std::string &folder, const plan::Plan &plan,
+                              const verify::ActionTable &table);
 
 } // namespace vime

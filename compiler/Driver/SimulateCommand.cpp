@@ -93,6 +93,15 @@ std::string textOf(const plan::Plan &plan, const ActionTable &table, const PlanC
   return text;
 }
 
+/// What was measured, and how far it is from what was expected.
+std::string textOf(const Measured &measured, const StepReport &was, const StepReport &expected) {
+  const double ratio = static_cast<double>(was.period) / static_cast<double>(expected.period);
+  const std::int64_t all = was.period * static_cast<std::int64_t>(was.ranks.size());
+  return fmt::format("\nmeasured  step {} took {} {}, {:+.1f}% of what was expected, bubble {}\n",
+                     measured.step, measured.costs.show(was.period), measured.costs.unit,
+                     100 * (ratio - 1), shareOf(sumOf(was).all(), all));
+}
+
 Json jsonOf(const plan::Plan &plan, const ActionTable &table, const PlanCosts &costs,
             const StepReport &report) {
   const auto number = [&](std::int64_t time) { return static_cast<double>(time) / costs.perUnit; };
@@ -140,16 +149,29 @@ int runSimulate(const SimulateArguments &arguments, const OutputOptions &output)
     return reportFindings(findings, sources, output);
   }
   const ActionTable table(*plan, verify::wholeStepOf(*plan));
-  const PlanCosts costs = costsOf(*plan, arguments.costs);
+  std::optional<Measured> measured;
+  if (!arguments.measured.empty()) {
+    StatusOr<Measured> found = measuredIn(arguments.measured, *plan, table);
+    if (!found.ok())
+      return reportFailure(found.status(), output);
+    measured = std::move(*found);
+  }
+  const PlanCosts costs = measured ? measured->costs : costsOf(*plan, arguments.costs);
   const Simulated run = simulate(table, costs.durations);
   if (run.stuck)
     return reportFailure(
         Status(StatusCode::Internal, "the simulated plan stands still: " + *run.stuck), output);
   const StepReport report = reportOf(table, run);
-  if (output.json)
-    std::cout << jsonOf(*plan, table, costs, report).dump(2) << "\n";
-  else
+  if (output.json) {
+    Json json = jsonOf(*plan, table, costs, report);
+    if (measured)
+      json["measured"] = jsonOf(*plan, table, costs, reportOf(table, measured->run));
+    std::cout << json.dump(2) << "\n";
+  } else {
     std::cout << textOf(*plan, table, costs, report);
+    if (measured)
+      std::cout << textOf(*measured, reportOf(table, measured->run), report);
+  }
   return 0;
 }
 

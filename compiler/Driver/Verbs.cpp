@@ -97,14 +97,24 @@ void addShow(CLI::App &app, Invocation &invocation) {
   });
 }
 
+void takesMeasured(CLI::App &verb, CLI::Option *costs, std::string &folder) {
+  verb.add_option("--measured", folder,
+                  "folder that `vime-exec --trace` wrote: costs as they were there, and what was "
+                  "measured beside what is expected")
+      ->excludes(costs)
+      ->type_name("DIR");
+}
+
 void addSimulate(CLI::App &app, Invocation &invocation) {
   auto simulate = std::make_shared<SimulateArguments>();
   CLI::App *verb = app.add_subcommand(
       "simulate", "say how long a step of a plan takes, where its ranks idle, and why");
   verb->add_option("plan", simulate->plan, "plan to simulate")->required()->type_name("PLAN.bin");
-  takesCosts(verb->add_option("--costs", simulate->costs,
-                              "what tasks of each stage cost, in units (default: as long as stages "
-                              "sleep; of others 1,1,1)"));
+  takesMeasured(*verb,
+                takesCosts(verb->add_option("--costs", simulate->costs,
+                                            "what tasks of each stage cost, in units (default: as "
+                                            "long as stages sleep; of others 1,1,1)")),
+                simulate->measured);
   takesJson(*verb, invocation);
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runSimulate(*simulate, invocation.output); };
@@ -128,9 +138,11 @@ void addView(CLI::App &app, Invocation &invocation) {
                              "text (default: by the ending of the picture's name, .html .svg .json "
                              ".txt)"),
             {"html", "svg", "chrome", "grid"});
-  takesCosts(verb->add_option("--costs", view->costs,
-                              "what tasks of each stage cost, in units (default: as long as stages "
-                              "sleep; of others 1,1,1)"));
+  takesMeasured(*verb,
+                takesCosts(verb->add_option("--costs", view->costs,
+                                            "what tasks of each stage cost, in units (default: as "
+                                            "long as stages sleep; of others 1,1,1)")),
+                view->measured);
   takesJson(*verb, invocation);
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runView(*view, invocation.output); };

@@ -27,6 +27,7 @@ namespace {
 struct Drawn {
   Timeline timeline;
   std::string grid;
+  std::optional<Timeline> measured;
 };
 
 /// What the judges say, below the picture.
@@ -69,11 +70,26 @@ StatusOr<Drawn> drawnPlan(const std::string &path, const ViewArguments &argument
       return Status(StatusCode::InvalidInput,
                     "`" + path + "` names what is not there, so that nothing of it can be drawn");
   const verify::ActionTable table(*plan, verify::wholeStepOf(*plan));
-  const PlanCosts costs = costsOf(*plan, arguments.costs);
+  std::optional<Measured> measured;
+  if (!arguments.measured.empty()) {
+    StatusOr<Measured> found = measuredIn(arguments.measured, *plan, table);
+    if (!found.ok())
+      return found.status();
+    measured = std::move(*found);
+  }
+  const PlanCosts costs = measured ? measured->costs : costsOf(*plan, arguments.costs);
   const Simulated run = simulate(table, costs.durations);
   Drawn drawn{timelineOf(*plan, table, run, reportOf(table, run),
                          {costs.origin, costs.unit, costs.perUnit}),
-              planGrid(*plan)};
+              planGrid(*plan),
+              {}};
+  if (measured) {
+    drawn.timeline.title += ", expected";
+    drawn.measured = timelineOf(*plan, table, measured->run, reportOf(table, measured->run),
+                                {fmt::format("step {} of {}", measured->step, arguments.measured),
+                                 costs.unit, costs.perUnit});
+    drawn.measured->title += ", measured";
+  }
   addProblems(findings, before, drawn.timeline);
   for (std::size_t index = before; index < findings.size(); ++index)
     pointAt(findings.all()[index], drawn.timeline, drawn.timeline.problems[index - before]);
@@ -116,7 +132,8 @@ StatusOr<Drawn> drawnTable(const std::string &path, const ViewArguments &argumen
   const Schedule order = table.schedule();
   const UnitCosts costs = readCosts(arguments.costs).value_or(UnitCosts{});
   Drawn drawn{timelineOf(order, std::filesystem::path(path).filename().string(), costs),
-              toTimeline(order, costs)};
+              toTimeline(order, costs),
+              {}};
   const std::size_t first = drawn.timeline.problems.size(); // behind that of standing still
   addProblems(findings, before, drawn.timeline);
   for (std::size_t index = before; index < findings.size(); ++index)
@@ -144,10 +161,13 @@ std::string pictureOf(const std::vector<Drawn> &drawn, const std::string &format
     return text;
   }
   std::vector<Timeline> timelines;
-  for (const Drawn &one : drawn)
+  for (const Drawn &one : drawn) {
     timelines.push_back(one.timeline);
+    if (one.measured)
+      timelines.push_back(*one.measured);
+  }
   return format == "svg"      ? svgView(timelines)
-         : format == "chrome" ? chromeTrace(timelines.front())
+         : format == "chrome" ? chromeTrace(timelines.back())
                               : htmlView(timelines);
 }
 
@@ -158,6 +178,9 @@ int runView(const ViewArguments &arguments, const OutputOptions &output) {
   if (format == "chrome" && arguments.inputs.size() > 1)
     return reportFailure(Status(StatusCode::Usage, "a trace is of one plan"), output,
                          "write one file for each, and open them side by side");
+  if (!arguments.measured.empty() &&
+      (arguments.inputs.size() > 1 || holdsTable(arguments.inputs[0])))
+    return reportFailure(Status(StatusCode::Usage, "traces are of one plan"), output);
   for (const std::string &input : arguments.inputs) {
     std::error_code error;
     if (std::filesystem::equivalent(input, arguments.picture, error))

@@ -20,6 +20,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::hours kForever{24 *
                                       365}; // our own threads have no deadline: only peers have
 
+/// What takes less was not waited for, but looked at: it may have ended long before.
+constexpr std::int64_t kShortestWait = 20'000; // nanoseconds
+
 Status stopped() { return Status(StatusCode::Interrupted, "stopped because the run is over"); }
 
 /// CLOCK_MONOTONIC, as flight::now.
@@ -207,7 +210,7 @@ Status Executor::runRange(std::uint32_t begin, std::uint32_t end) {
 }
 
 Status Executor::dispatch(const Instruction &instruction) {
-  recorder.begin(instruction.action, iterationOf(instruction), depth > 1 ? around[1] : iteration);
+  recorder.begin(instruction.action, iterationOf(instruction), step());
   if (Status status = awaitAll(instruction); !status.ok())
     return explain(std::move(status), instruction, "waiting to start");
   LaneState &lane = lanes[instruction.lane];
@@ -221,9 +224,17 @@ Status Executor::dispatch(const Instruction &instruction) {
   const std::uint32_t microbatch = instruction.moves ? move(instruction) : instruction.microbatch;
   recorder.start(microbatch);
   ++state.counters.actions;
+  const std::uint32_t traced =
+      state.tracer ? trace(instruction, microbatch) : trace::Tracer::kNowhere;
   if (!isEmptyMicrobatch(instruction, microbatch))
     if (Status status = perform(instruction); !status.ok())
       return explain(std::move(status), instruction, "in");
+  if (traced != trace::Tracer::kNowhere) {
+    if (lane.finished)
+      state.tracer->hand(traced, instruction.lane, lane.dispatched + 1);
+    else
+      state.tracer->close(traced, tracedAt, nanoseconds(Clock::now()));
+  }
   // A skipped action counts too: waits are relative.
   recorder.dispatched(instruction.lane, ++lane.dispatched);
   if (instruction.flags & plan::kHostBlocking)
@@ -254,6 +265,26 @@ Status Executor::perform(const Instruction &instruction) {
   return worker->push(instruction) ? Status() : stopped();
 }
 
+/// From here on it runs, or stands in the queue of its lane.
+std::uint32_t Executor::trace(const Instruction &instruction, std::uint32_t microbatch) {
+  if (!state.tracer->wants(step()))
+    return trace::Tracer::kNowhere;
+  tracedAt = nanoseconds(Clock::now());
+  return state.tracer->open({.action = instruction.action,
+                             .iteration = iterationOf(instruction),
+                             .step = step(),
+                             .microbatch = isEmptyMicrobatch(instruction, microbatch)
+                                               ? trace::kNoMicrobatch
+                                               : microbatch},
+                            tracedAt);
+}
+
+/// What of the lane has ended. `awaited`: the rank stood still until the last of it did.
+void Executor::traceEnds(std::uint32_t index, bool awaited) {
+  state.tracer->ended(index, lanes[index].finished->load(std::memory_order_acquire),
+                      nanoseconds(Clock::now()), awaited);
+}
+
 Status Executor::performTimed(const Instruction &instruction) {
   const std::int64_t start = nanoseconds(Clock::now());
   Status status = runInline(instruction);
@@ -279,8 +310,11 @@ Status Executor::awaitAll(const Instruction &instruction) {
     if (distance > lane.dispatched)
       continue; // reaches back to before the first action
     const std::uint64_t count = lane.dispatched + 1 - distance;
-    if (lane.finished->load(std::memory_order_acquire) >= count)
+    if (lane.finished->load(std::memory_order_acquire) >= count) {
+      if (state.tracer)
+        traceEnds(static_cast<std::uint32_t>(wait.lane()), /*awaited=*/false);
       continue;
+    }
     if (Status status = awaitLane(wait.lane(), count); !status.ok())
       return status;
   }
@@ -291,17 +325,24 @@ Status Executor::awaitAll(const Instruction &instruction) {
 
 Status Executor::awaitLane(std::uint32_t index, std::uint64_t count) {
   const LaneState &lane = lanes[index];
-  if (lane.finished->load(std::memory_order_acquire) >= count)
+  if (lane.finished->load(std::memory_order_acquire) >= count) {
+    if (state.tracer)
+      traceEnds(index, /*awaited=*/false);
     return Status();
+  }
   recorder.waitFor(index, count);
+  const std::int64_t since = state.tracer ? nanoseconds(Clock::now()) : 0;
   Status status;
   if (lane.end != kNoEnd && !sleeper.interrupted())
     status = state.transport->await(lane.end, count);
   else if (sleeper.await(*lane.finished, count, kForever) != Sleeper::Outcome::Reached)
     status = stopped();
-  if (status.ok())
-    recorder.goOn(); // else the record keeps what it waited for
-  return status;
+  if (!status.ok())
+    return status; // the record keeps what it waited for
+  recorder.goOn();
+  if (state.tracer)
+    traceEnds(index, nanoseconds(Clock::now()) - since > kShortestWait);
+  return Status();
 }
 
 Status Executor::drain(const char *where) {

@@ -59,6 +59,7 @@ private:
   void passTo(std::uint32_t action);
   Status runRange(std::uint32_t begin, std::uint32_t end);
   Status dispatch(const Instruction &instruction);
+  std::uint32_t step() const { return depth > 1 ? around[1] : iteration; }
   StatusOr<std::uint32_t> valueOf(plan::Decision decision);
   StatusOr<bool> holds(std::uint8_t entry);
   StatusOr<std::uint32_t> tripsOf(const plan::Loop &loop);
@@ -66,6 +67,8 @@ private:
   Status perform(const Instruction &instruction);
   Status performTimed(const Instruction &instruction);
   Status runInline(const Instruction &instruction);
+  std::uint32_t trace(const Instruction &instruction, std::uint32_t microbatch);
+  void traceEnds(std::uint32_t lane, bool awaited);
   Status awaitAll(const Instruction &instruction);
   Status awaitLane(std::uint32_t lane, std::uint64_t count);
   Status drain(const char *where);
@@ -81,6 +84,7 @@ private:
   std::unique_ptr<flight::FlightRecorder> spare; // for a rank without one
   flight::FlightRecorder &recorder;
   std::vector<LaneState> lanes;
+  std::int64_t tracedAt = 0; // when the present action was opened in the trace
   bool ownFailure = false;
   std::size_t nextLoop = 0;    // the first one at or behind the present action
   std::size_t nextCase = 0;    // the same

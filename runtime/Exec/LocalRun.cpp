@@ -193,6 +193,7 @@ private:
                                                                .edge = options.edge,
                                                                .recorder = &records.of(rank),
                                                                .resume = options.resume,
+                                                               .trace = options.trace,
                                                                .probe = options.probe});
     if (!run.ok()) {
       records.of(rank).fail(run.status(), /*blamesPeer=*/false);

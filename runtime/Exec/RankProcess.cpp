@@ -187,7 +187,8 @@ private:
                                                                .observer = observer,
                                                                .edge = options.edge,
                                                                .recorder = &recorder,
-                                                               .resume = *wish});
+                                                               .resume = *wish,
+                                                               .trace = options.trace});
     if (!run.ok())
       return run.status();
     prepared->run = std::move(*run);

@@ -1,6 +1,7 @@
 #include "runtime/Exec/RankRun.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "runtime/Exec/CertificateCheck.h"
 #include "runtime/Exec/Executor.h"
@@ -52,6 +53,8 @@ StatusOr<std::unique_ptr<RankRun>> RankRun::prepare(const RankJob &job) {
   if (!program.ok())
     return program.status();
   run->program = std::move(*program);
+  if (!job.trace.folder.empty())
+    run->tracer = std::make_unique<trace::Tracer>(job.trace, *plan::programOf(job.plan, job.rank));
   if (job.probe && job.probe->reserved)
     job.probe->reserved(job.rank, bases);
   return run;
@@ -106,6 +109,21 @@ Status RankRun::reserve(const plan::Layout &layout) {
   return Status();
 }
 
+/// Also of a run that failed: as far as it came.
+Status RankRun::writeTrace() const {
+  const std::int64_t now = flight::now();
+  const auto wall = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::system_clock::now().time_since_epoch());
+  return trace::writeTrace({.planId = job.planId,
+                            .rank = job.rank,
+                            .ranks = job.plan.mesh.ranks(),
+                            .startedAt = now,
+                            .startedWall = wall.count(),
+                            .lost = tracer->lost(),
+                            .actions = tracer->take()},
+                           job.trace.folder + "/" + trace::traceNameOf(job.rank));
+}
+
 std::byte *RankRun::bufferOf(const plan::Layout &layout, plan::BufferKind kind) const {
   for (const plan::Buffer &buffer : layout.buffers)
     if (buffer.kind == kind)
@@ -135,6 +153,7 @@ Status RankRun::execute(Transport &transport, Sleeper &sleeper) {
       reinterpret_cast<const plan::StepScalars *>(bufferOf(layout, plan::BufferKind::Scalars));
   state.messages = messagesOf(job.plan, own);
   state.recorder = job.recorder;
+  state.tracer = tracer.get();
   state.firstStep = static_cast<std::uint32_t>(firstStep);
   state.saving.plan = plan::toHex(job.planId);
   Executor executor(state, std::move(program), sleeper, /*finishedBefore=*/1);
@@ -142,6 +161,9 @@ Status RankRun::execute(Transport &transport, Sleeper &sleeper) {
   ownFailure = executor.failedItself();
   if (!status.ok())
     transport.abort(); // now: a worker that still does something holds the executor's end up
+  if (tracer)
+    if (Status written = writeTrace(); status.ok())
+      return written;
   return status;
 }
 

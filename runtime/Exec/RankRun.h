@@ -21,6 +21,7 @@
 #include "runtime/Exec/RoutineTable.h"
 #include "runtime/Exec/RunObserver.h"
 #include "runtime/Trace/FlightRecorder.h"
+#include "runtime/Trace/Trace.h"
 #include "runtime/Transport/Agreement.h"
 #include "runtime/Transport/Ends.h"
 #include "runtime/Transport/Sleeper.h"
@@ -37,6 +38,7 @@ struct RankJob {
   Arena::Edge edge = Arena::Edge::Plain;
   flight::FlightRecorder *recorder = nullptr; // where what it does is to stand; may be absent
   ResumeWish resume{};
+  trace::TraceWish trace{};
   const RankProbe *probe = nullptr;
 };
 
@@ -60,6 +62,7 @@ private:
   explicit RankRun(const RankJob &job) : job(job) {}
   Status openFiles();
   Status reserve(const plan::Layout &layout);
+  Status writeTrace() const;
   std::byte *bufferOf(const plan::Layout &layout, plan::BufferKind kind) const;
 
   const RankJob job;
@@ -71,6 +74,7 @@ private:
   CheckpointClaim claim;                    // on rank 0
   ResolvedProgram program;
   std::unique_ptr<Agreement> agreement;
+  std::unique_ptr<trace::Tracer> tracer; // where the run is traced
   bool ownFailure = false;
 };
 

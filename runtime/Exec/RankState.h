@@ -12,6 +12,7 @@
 #include "runtime/Plan/Plan.h"
 #include "runtime/Plan/StepHeader.h"
 #include "runtime/Trace/FlightRecorder.h"
+#include "runtime/Trace/Trace.h"
 #include "runtime/Transport/Transport.h"
 
 namespace vime {
@@ -57,6 +58,7 @@ struct RankState {
   std::vector<MessageSize> messages;          // by lane
   Counters counters;
   flight::FlightRecorder *recorder = nullptr; // absent: the executor keeps one for itself
+  trace::Tracer *tracer = nullptr;            // absent: nothing is traced
   std::uint32_t firstStep = 0;                // where the loop over steps begins
   Saving saving;
 };

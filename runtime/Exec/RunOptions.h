@@ -12,6 +12,7 @@
 #include "runtime/Exec/Resume.h"
 #include "runtime/Model/ExportTarget.h"
 #include "runtime/Plan/Plan.h"
+#include "runtime/Trace/Trace.h"
 #include "runtime/Transport/RendezvousTransport.h"
 
 namespace vime {
@@ -29,6 +30,7 @@ struct RunOptions {
   /// wait: a task that never returns ends only with the process, which this should end.
   std::function<void(const Status &)> abandon;
   ResumeWish resume{};
+  trace::TraceWish trace{};
   const RankProbe *probe = nullptr; // of tests
 };
 

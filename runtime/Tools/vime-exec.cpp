@@ -1,11 +1,14 @@
 // vime-exec: runs a plan: all ranks of it on this machine, or the one that a launcher started it
 // as.
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -55,6 +58,7 @@ struct Arguments {
   std::string progress = "auto";
   std::string completion;
   std::string records;
+  std::string traceTo, traceSteps = "1:3";
   std::string resume; // what stands behind `--resume=`, or kNewest
   bool resumeIfAny = false;
   std::string interface;
@@ -93,6 +97,34 @@ int finish(const std::string &text, const Arguments &arguments) {
   return status.ok() ? 0 : fail(status, arguments);
 }
 
+/// `10:12`.
+std::optional<std::pair<std::uint32_t, std::uint32_t>> readSteps(std::string_view text) {
+  std::uint32_t first = 0, last = 0;
+  const char *const end = text.data() + text.size();
+  const auto [colon, wrong] = std::from_chars(text.data(), end, first);
+  if (wrong != std::errc() || colon == end || *colon != ':')
+    return std::nullopt;
+  const auto [behind, alsoWrong] = std::from_chars(colon + 1, end, last);
+  if (alsoWrong != std::errc() || behind != end || last < first)
+    return std::nullopt;
+  return std::pair(first, last);
+}
+
+trace::TraceWish traceOf(const Arguments &arguments) {
+  const auto [first, last] = *readSteps(arguments.traceSteps);
+  return {.folder = arguments.traceTo, .first = first, .last = last};
+}
+
+/// The folder must be there before the first rank has something to write.
+Status makeFolder(const std::string &folder) {
+  std::error_code error;
+  if (!folder.empty())
+    std::filesystem::create_directories(folder, error);
+  return error ? Status(StatusCode::File,
+                        "cannot make the folder `" + folder + "`: " + error.message())
+               : Status();
+}
+
 void addOptions(CLI::App &app, Arguments &arguments) {
   app.add_option("plan", arguments.plan, "plan to run, written by `vimec`")->type_name("PLAN.bin");
   CLI::Option *transport =
@@ -123,6 +155,20 @@ void addOptions(CLI::App &app, Arguments &arguments) {
                  "folder for the ranks' flight records, which stay there; without it they are "
                  "temporary and stay after a failure only")
       ->type_name("DIR");
+  CLI::Option *trace =
+      app.add_option("--trace", arguments.traceTo,
+                     "folder for a trace of each rank: when every action was posted, began and "
+                     "ended; `vimec view PLAN.bin DIR -o run.html` draws it")
+          ->type_name("DIR");
+  app.add_option("--trace-steps", arguments.traceSteps,
+                 "first and last step to trace, counted from 0 (default: 1:3)")
+      ->check([](const std::string &text) {
+        return readSteps(text) ? std::string()
+                               : "takes the first and the last step, not `" + text +
+                                     "`\nwrite `--trace-steps 10:12`";
+      })
+      ->needs(trace)
+      ->type_name("FIRST:LAST");
   CLI::Option *json = app.add_flag("--json", arguments.json,
                                    "print the summary, or the error, as JSON to standard output");
   CLI::Option *progress =
@@ -247,7 +293,10 @@ int run(const plan::Plan &plan, const Arguments &arguments, char **values) {
                      .plan = arguments.plan,
                      .records = arguments.records,
                      .abandon = [&](const Status &status) { std::_Exit(fail(status, arguments)); },
-                     .resume = wishOf(arguments)};
+                     .resume = wishOf(arguments),
+                     .trace = traceOf(arguments)};
+  if (Status status = makeFolder(options.trace.folder); !status.ok())
+    return fail(status, arguments);
   if (Status status = choose(plan, arguments, options.resume); !status.ok())
     return fail(status, arguments);
   Progress progress = progressOf(plan, arguments.transport, arguments);
@@ -270,7 +319,10 @@ int runLaunched(const RankProcess &self, Arguments arguments) {
                      .interface = arguments.interface,
                      .records = arguments.records,
                      .abandon = [&](const Status &status) { std::_Exit(fail(status, arguments)); },
-                     .resume = wishOf(arguments)};
+                     .resume = wishOf(arguments),
+                     .trace = traceOf(arguments)};
+  if (Status status = makeFolder(options.trace.folder); !status.ok())
+    return fail(status, arguments);
   StatusOr<plan::Plan> whole = Status(StatusCode::Internal, "only rank 0 shows the run");
   Status ready;
   if (self.launch.rank == 0) {
@@ -310,9 +362,11 @@ int mainOf(int count, char **values) {
   if (!self.ok())
     return fail(self.status(), arguments);
   if ((*self)->reports >= 0)
-    return runReportingRank(
-        **self, arguments.plan,
-        {.base = arguments.base, .isa = parseIsa(arguments.isa), .resume = wishOf(arguments)});
+    return runReportingRank(**self, arguments.plan,
+                            {.base = arguments.base,
+                             .isa = parseIsa(arguments.isa),
+                             .resume = wishOf(arguments),
+                             .trace = traceOf(arguments)});
   return runLaunched(**self, arguments);
 }
 

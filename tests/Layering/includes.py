@@ -18,7 +18,8 @@ INSIDE = [
     ("dialects/",           ["schedules/", *CONTRACTS]),
     # What judges a plan knows nothing of what made it.
     ("compiler/Verify/",    ["compiler/Diagnostics/", "dialects/", "schedules/", *CONTRACTS]),
-    # What runs leave behind is for the tools to read.
+    # What runs leave behind is for the tools to read, and to compare with what was expected.
+    ("compiler/Analysis/",  ["compiler/", "dialects/", "schedules/", *CONTRACTS, "runtime/Trace/"]),
     ("compiler/Driver/",    ["compiler/", "dialects/", "schedules/", *CONTRACTS, "runtime/CommandLine/", "runtime/Data/",
                              "runtime/Trace/"]),
     # How a text is cut and packed is asked of those who will do it.

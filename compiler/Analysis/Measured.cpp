@@ -1,0 +1,446 @@
+#include "compiler/Analysis/Measured.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace vime {
+
+using namespace plan;
+using trace::RankTrace;
+using trace::TracedAction;
+using verify::ActionTable;
+using verify::kNone;
+using verify::RankView;
+
+namespace {
+
+/// The loop over steps: its entries are what one step of a trace has.
+const verify::Segment *bodyOf(const RankView &rank) {
+  for (const verify::Segment &segment : rank.segments)
+    if (segment.isLoop())
+      return &segment;
+  return nullptr;
+}
+
+/// For each entry of the body the action of the trace; empty if the step is not there whole.
+std::vector<const TracedAction *> matched(const ActionTable &table, const RankView &rank,
+                                          const RankTrace &trace, std::uint32_t step) {
+  const verify::Segment *body = bodyOf(rank);
+  if (!body)
+    return {};
+  std::vector<const TracedAction *> found;
+  for (const TracedAction &action : trace.actions)
+    if (action.step == step && action.action >= table[body->first].action &&
+        action.action <= table[body->end - 1].action)
+      found.push_back(&action);
+  if (found.size() != body->end - body->first)
+    return {};
+  for (std::uint32_t entry = body->first; entry < body->end; ++entry)
+    if (found[entry - body->first]->action != table[entry].action)
+      return {};
+  return found;
+}
+
+/// The two entries of every transfer in a step, sender first, with the channel's ranks as places in
+/// the table.
+struct Transfer {
+  std::size_t source, destination;
+  std::uint32_t send, receive;
+};
+
+std::vector<Transfer> transfersOf(const ActionTable &table) {
+  std::vector<Transfer> transfers;
+  for (const verify::Channel &channel : table.channels()) {
+    if (!channel.matched)
+      continue;
+    const verify::LaneView &sends = table.lanes()[channel.sendLanes.front()];
+    const verify::LaneView &receives = table.lanes()[channel.receiveLanes.front()];
+    const auto inStep = [&](const verify::LaneView &lane) {
+      std::vector<std::uint32_t> entries;
+      const RankView &rank = table.ranks()[lane.rank];
+      const verify::Segment *body = bodyOf(rank);
+      for (const std::uint32_t entry : table.dispatched(lane))
+        if (body && body->first <= entry && entry < body->end)
+          entries.push_back(entry);
+      return entries;
+    };
+    const auto sent = inStep(sends), received = inStep(receives);
+    for (std::size_t index = 0; index < std::min(sent.size(), received.size()); ++index)
+      transfers.push_back({sends.rank, receives.rank, sent[index], received[index]});
+  }
+  return transfers;
+}
+
+std::int64_t median(std::vector<std::int64_t> values) {
+  if (values.empty())
+    return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// A step of all ranks; empty where one of them has not traced it.
+using Step = std::vector<std::vector<const TracedAction *>>;
+
+Step stepOf(const ActionTable &table, const std::vector<RankTrace> &traces, std::uint32_t step) {
+  Step found;
+  for (std::size_t rank = 0; rank < table.ranks().size(); ++rank) {
+    found.push_back(matched(table, table.ranks()[rank], traces[rank], step));
+    if (found.back().empty())
+      return {};
+  }
+  return found;
+}
+
+/// The first thousand: each is looked for in all traces.
+std::vector<std::uint32_t> stepsOf(const RankTrace &trace) {
+  constexpr std::size_t kMostSteps = 1000;
+  std::vector<std::uint32_t> steps;
+  for (const TracedAction &action : trace.actions)
+    if (steps.size() < kMostSteps && (steps.empty() || steps.back() != action.step))
+      steps.push_back(action.step);
+  return steps;
+}
+
+const TracedAction &at(const ActionTable &table, const Step &step, std::size_t rank,
+                       std::uint32_t entry) {
+  return *step[rank][entry - bodyOf(table.ranks()[rank])->first];
+}
+
+} // namespace
+
+StatusOr<std::vector<RankTrace>> readTraces(const std::string &folder, const ActionTable &table,
+                                            std::array<std::uint64_t, 2> planId) {
+  std::vector<RankTrace> traces;
+  for (const RankView &rank : table.ranks()) {
+    StatusOr<RankTrace> trace = trace::readTrace(folder + "/" + trace::traceNameOf(rank.rank));
+    if (!trace.ok())
+      return trace.status();
+    if (trace->planId != planId || trace->rank != rank.rank)
+      return Status(StatusCode::InvalidInput, fmt::format("`{}/{}` was traced of another plan",
+                                                          folder, trace::traceNameOf(rank.rank)));
+    traces.push_back(std::move(*trace));
+  }
+  return traces;
+}
+
+std::optional<std::uint32_t> lastStepOf(const ActionTable &table,
+                                        const std::vector<RankTrace> &traces) {
+  std::vector<std::uint32_t> steps = stepsOf(traces.front());
+  for (; !steps.empty(); steps.pop_back())
+    if (!stepOf(table, traces, steps.back()).empty())
+      return steps.back();
+  return std::nullopt;
+}
+
+namespace {
+
+/// From one clock to another: `slope` · time + `offset`.
+struct ClockLine {
+  double slope = 1, offset = 0;
+  double of(double time) const { return slope * time + offset; }
+  ClockLine inverse() const { return {1 / slope, -offset / slope}; }
+  /// First the other one, then this one.
+  ClockLine after(const ClockLine &other) const {
+    return {slope * other.slope, slope * other.offset + offset};
+  }
+};
+
+/// How much later than it was posted a message seemed to arrive, at least, in a part of the trace.
+struct Soonest {
+  double delay = 0, when = 0;
+  bool known = false;
+  void see(double observed, double time) {
+    if (!known || observed < delay)
+      *this = {observed, time, true};
+  }
+};
+
+/// Early and late, there and back.
+struct PairDelays {
+  Soonest there[2], back[2];
+};
+
+/// From the clock of the lower rank to that of the higher one.
+std::optional<ClockLine> lineOf(const PairDelays &delays) {
+  double offsets[2], times[2];
+  for (int half = 0; half < 2; ++half) {
+    const Soonest &there = delays.there[half], &back = delays.back[half];
+    if (!there.known || !back.known)
+      return std::nullopt;
+    offsets[half] = (there.delay - back.delay) / 2;
+    times[half] = (there.when + back.when) / 2;
+  }
+  const double apart = times[1] - times[0];
+  const double drift = apart > 0 ? (offsets[1] - offsets[0]) / apart : 0;
+  return ClockLine{1 + drift, offsets[0] - drift * times[0]};
+}
+
+/// The clocks say the same: both tie it to the wall clock alike.
+bool shareClock(const RankTrace &one, const RankTrace &other) {
+  const std::int64_t difference =
+      (one.startedWall - one.startedAt) - (other.startedWall - other.startedAt);
+  return -1'000'000 < difference && difference < 1'000'000;
+}
+
+/// What the messages of each pair of ranks, the lower one first, seem to take.
+std::map<std::pair<std::size_t, std::size_t>, PairDelays>
+delaysOf(const ActionTable &table, const std::vector<RankTrace> &traces) {
+  std::map<std::pair<std::size_t, std::size_t>, PairDelays> pairs;
+  const std::vector<Transfer> transfers = transfersOf(table);
+  const std::vector<std::uint32_t> steps = stepsOf(traces.front());
+  for (std::size_t place = 0; place < steps.size(); ++place) {
+    const Step step = stepOf(table, traces, steps[place]);
+    if (step.empty())
+      continue;
+    for (std::size_t index = 0; index < transfers.size(); ++index) {
+      const Transfer &transfer = transfers[index];
+      const TracedAction &send = at(table, step, transfer.source, transfer.send);
+      const TracedAction &receive = at(table, step, transfer.destination, transfer.receive);
+      if (receive.end == 0 || receive.awaited == 0)
+        continue;
+      const bool isThere = transfer.source < transfer.destination;
+      PairDelays &pair = pairs[std::minmax(transfer.source, transfer.destination)];
+      const std::size_t half = 2 * place >= steps.size() ? 1 : 0;
+      (isThere ? pair.there : pair.back)[half].see(
+          static_cast<double>(receive.end - send.posted),
+          static_cast<double>(isThere ? send.posted : receive.end));
+    }
+  }
+  return pairs;
+}
+
+void apply(const ClockLine &line, RankTrace &trace) {
+  for (TracedAction &action : trace.actions)
+    for (std::int64_t *time : {&action.posted, &action.begin, &action.end})
+      if (*time != 0)
+        *time = static_cast<std::int64_t>(line.of(static_cast<double>(*time)));
+}
+
+} // namespace
+
+void alignClocks(const ActionTable &table, std::vector<RankTrace> &traces) {
+  if (std::all_of(traces.begin(), traces.end(),
+                  [&](const RankTrace &trace) { return shareClock(traces.front(), trace); }))
+    return;
+  const auto pairs = delaysOf(table, traces);
+  std::vector<std::optional<ClockLine>> toFirst(traces.size()); // from each rank's own clock
+  toFirst[0] = ClockLine{};
+  for (bool goesOn = true; goesOn;) {
+    goesOn = false;
+    for (const auto &[ranks, delays] : pairs) {
+      const auto [low, high] = ranks;
+      const std::optional<ClockLine> line = lineOf(delays);
+      if (!line || toFirst[low].has_value() == toFirst[high].has_value())
+        continue;
+      if (toFirst[low])
+        toFirst[high] = toFirst[low]->after(line->inverse());
+      else
+        toFirst[low] = toFirst[high]->after(*line);
+      goesOn = true;
+    }
+  }
+  for (std::size_t rank = 0; rank < traces.size(); ++rank)
+    if (toFirst[rank])
+      apply(*toFirst[rank], traces[rank]);
+}
+
+namespace {
+
+/// What the rank came from last: of what it waits for, and what it did before, the one that ended
+/// last.
+class LastBefore {
+public:
+  LastBefore(const ActionTable &table, const RankView &rank, const Simulated &run)
+      : table(table), rank(rank), run(run), lanes(rank.program->lanes.size()) {}
+
+  /// The next entry of the body, in their order.
+  std::uint32_t of(std::uint32_t entry) {
+    std::uint32_t found = lastInline;
+    const Action &action = table.action(rank, entry);
+    for (const Wait wait : action.waits) {
+      if (wait.empty())
+        break;
+      const auto &lane = lanes[static_cast<std::size_t>(wait.lane())];
+      const auto distance = static_cast<std::size_t>(wait.distance());
+      if (distance > lane.size())
+        continue;
+      const std::uint32_t other = lane[lane.size() - distance];
+      if (found == kNone || run.times[other].end > run.times[found].end)
+        found = other;
+    }
+    lanes[action.lane].push_back(entry);
+    if (runsOnDispatcher(rank.program->lanes[action.lane].kind) || (action.flags & kHostBlocking))
+      lastInline = entry;
+    return found;
+  }
+
+private:
+  const ActionTable &table;
+  const RankView &rank;
+  const Simulated &run;
+  std::vector<std::vector<std::uint32_t>> lanes;
+  std::uint32_t lastInline = kNone;
+};
+
+/// When a transfer ended: as the first of its ranks saw it, if that one waited for it. Else it was
+/// there before anybody looked, and held nobody up.
+std::int64_t endOf(const TracedAction &send, const TracedAction &receive, std::int64_t ready) {
+  const bool sendWasFirst = receive.end == 0 || (send.end != 0 && send.end < receive.end);
+  const TracedAction &first = sendWasFirst ? send : receive;
+  return first.awaited ? std::max(ready, first.end) : ready;
+}
+
+/// Both ends of a transfer are one: it was ready when the later one was posted.
+void joinTransfers(const ActionTable &table, const Step &step, Simulated &run) {
+  for (const Transfer &transfer : transfersOf(table)) {
+    ActionTimes &send = run.times[transfer.send], &receive = run.times[transfer.receive];
+    const std::int64_t ready = std::max(send.posted, receive.posted);
+    const std::int64_t end = endOf(at(table, step, transfer.source, transfer.send),
+                                   at(table, step, transfer.destination, transfer.receive), ready);
+    for (ActionTimes *times : {&send, &receive}) {
+      times->ready = times->begin = ready;
+      times->end = end;
+      times->readyBehind = send.posted > receive.posted ? transfer.send : transfer.receive;
+    }
+    send.peer = transfer.receive;
+    receive.peer = transfer.send;
+  }
+}
+
+/// All members of a group have come when the last one has.
+void joinGroups(const ActionTable &table, Simulated &run) {
+  for (const verify::GroupView &group : table.groups()) {
+    if (!group.matched)
+      continue;
+    std::vector<std::vector<std::uint32_t>> calls;
+    for (const std::uint32_t lane : group.lanes) {
+      const verify::LaneView &view = table.lanes()[lane];
+      const verify::Segment *body = bodyOf(table.ranks()[view.rank]);
+      calls.emplace_back();
+      for (const std::uint32_t entry : table.dispatched(view))
+        if (body && body->first <= entry && entry < body->end)
+          calls.back().push_back(entry);
+    }
+    for (std::size_t call = 0; call < calls.front().size(); ++call) {
+      std::uint32_t last = calls.front()[call];
+      for (const auto &member : calls)
+        if (run.times[member[call]].posted > run.times[last].posted)
+          last = member[call];
+      for (const auto &member : calls) {
+        ActionTimes &times = run.times[member[call]];
+        times.ready = times.begin = run.times[last].posted;
+        times.end = std::max(times.end, times.begin);
+        times.readyBehind = last;
+      }
+    }
+  }
+}
+
+/// When the last rank was done with what it does itself. A transfer may be seen to end in the next
+/// step only.
+std::int64_t endOf(const ActionTable &table, const Step &step) {
+  std::int64_t end = 0;
+  for (std::size_t place = 0; place < step.size(); ++place) {
+    const RankView &rank = table.ranks()[place];
+    for (const TracedAction *traced : step[place])
+      if (const Action &action = rank.program->actions[traced->action];
+          runsOnDispatcher(rank.program->lanes[action.lane].kind))
+        end = std::max(end, traced->end);
+  }
+  return end;
+}
+
+} // namespace
+
+Simulated measuredStep(const ActionTable &table, const std::vector<RankTrace> &traces,
+                       std::uint32_t number) {
+  const Step step = stepOf(table, traces, number);
+  Simulated run;
+  run.times.resize(table.size());
+  run.ranks.resize(table.ranks().size());
+  run.stepBegin = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t place = 0; place < table.ranks().size(); ++place) {
+    const RankView &rank = table.ranks()[place];
+    const verify::Segment &body = *bodyOf(rank);
+    RankTotals &totals = run.ranks[place];
+    totals.begin = step[place].front()->posted;
+    for (std::uint32_t entry = body.first; entry < body.end; ++entry) {
+      const TracedAction &action = *step[place][entry - body.first];
+      run.times[entry] = {.posted = action.posted,
+                          .ready = action.posted,
+                          .begin = action.begin,
+                          .end = action.awaited ? action.end : action.begin};
+      totals.end = std::max(totals.end, run.times[entry].end);
+      if (runsOnDispatcher(rank.program->lanes[table.action(rank, entry).lane].kind))
+        totals.busy += action.end - action.begin;
+    }
+    run.stepBegin = std::min(run.stepBegin, totals.begin);
+  }
+  joinTransfers(table, step, run);
+  joinGroups(table, run);
+  for (const RankView &rank : table.ranks()) {
+    LastBefore last(table, rank, run);
+    for (std::uint32_t entry = bodyOf(rank)->first; entry < bodyOf(rank)->end; ++entry)
+      run.times[entry].postedBehind = last.of(entry);
+  }
+  run.stepEnd = endOf(table, step);
+  const Step before = number == 0 ? Step{} : stepOf(table, traces, number - 1);
+  run.period = before.empty() ? run.stepEnd - run.stepBegin : run.stepEnd - endOf(table, before);
+  return run;
+}
+
+Durations measuredDurations(const ActionTable &table, const std::vector<RankTrace> &traces) {
+  std::map<std::pair<std::uint32_t, Opcode>, std::vector<std::int64_t>> tasks; // by stage
+  std::map<Opcode, std::vector<std::int64_t>> others;
+  std::vector<std::int64_t> boundaries, messages;
+  const std::vector<Transfer> transfers = transfersOf(table);
+  for (const std::uint32_t number : stepsOf(traces.front())) {
+    const Step step = stepOf(table, traces, number);
+    if (step.empty())
+      continue;
+    for (std::size_t place = 0; place < table.ranks().size(); ++place) {
+      const RankView &rank = table.ranks()[place];
+      const verify::Segment &body = *bodyOf(rank);
+      for (std::uint32_t entry = body.first; entry < body.end; ++entry) {
+        const Action &action = table.action(rank, entry);
+        const TracedAction &traced = *step[place][entry - body.first];
+        if (!runsOnDispatcher(rank.program->lanes[action.lane].kind))
+          continue;
+        const auto opcode = static_cast<Opcode>(action.opcode);
+        const std::int64_t lasted = traced.end - traced.begin;
+        if (findSignature(action.opcode)->perStage)
+          tasks[{rank.stages[action.stage], opcode}].push_back(lasted);
+        else
+          others[opcode].push_back(lasted);
+      }
+    }
+    for (const Transfer &transfer : transfers) {
+      const TracedAction &send = at(table, step, transfer.source, transfer.send);
+      const TracedAction &receive = at(table, step, transfer.destination, transfer.receive);
+      const std::int64_t ready = std::max(send.posted, receive.posted);
+      const std::int64_t end = endOf(send, receive, ready);
+      if (end == ready)
+        continue; // nobody knows
+      const RankView &source = table.ranks()[transfer.source];
+      const Flow flow = source.program->lanes[table.action(source, transfer.send).lane].flow;
+      const bool isBoundary = flow == Flow::Forward || flow == Flow::Backward;
+      (isBoundary ? boundaries : messages).push_back(end - ready);
+    }
+  }
+  Durations durations;
+  durations.stages.resize(table.stages().size());
+  for (auto &[key, lasted] : tasks)
+    durations.stages[key.first][key.second] = median(lasted);
+  for (auto &[opcode, lasted] : others)
+    durations.ofRank[opcode] = median(lasted);
+  durations.boundaryLatency = median(boundaries);
+  durations.latency = median(messages);
+  return durations;
+}
+
+} // namespace vime
