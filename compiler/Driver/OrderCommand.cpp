@@ -4,11 +4,11 @@
 #include "compiler/Diagnostics/Utf8.h"
 #include "compiler/Driver/Commands.h"
 #include "compiler/Driver/Costs.h"
+#include "compiler/Driver/TorchTable.h"
 #include "compiler/Frontend/OrderFile.h"
 #include "schedules/Notation.h"
 #include "schedules/OrderJson.h"
 #include "schedules/Registry.h"
-#include "schedules/TorchLowering.h"
 
 namespace vime {
 
@@ -32,22 +32,11 @@ std::string orderTable() {
 
 namespace {
 
-std::string csvOf(const Schedule &schedule, const std::string &with) {
-  return with.empty() ? toCsv(schedule)
-                      : toCsv(with == "shards" ? withShards(schedule) : withTransfers(schedule));
-}
-
-/// In PyTorch's notation only what PyTorch has a word for.
 int print(const Schedule &schedule, const OrderArguments &arguments, UnitCosts costs,
           const OutputOptions &output) {
-  if (arguments.format == "csv") {
-    if (const auto reason = beyondTorch(schedule))
-      return reportFailure(
-          Status(StatusCode::InvalidInput, fmt::format("`{}` is beyond PyTorch's notation: {}",
-                                                       printable(arguments.name), *reason)),
-          output, "`--format=rows` and `--json` count copies and slices through");
-    std::cout << csvOf(schedule, arguments.with);
-  } else if (arguments.format == "rows")
+  if (arguments.format == "csv")
+    return printTorchTable(arguments.name, schedule, arguments.with, output);
+  if (arguments.format == "rows")
     std::cout << toGrid(schedule);
   else
     std::cout << toTimeline(schedule, costs);

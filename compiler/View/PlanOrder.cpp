@@ -74,6 +74,4 @@ Schedule orderOf(const Plan &plan) {
 
 std::string planGrid(const Plan &plan) { return toTimeline(orderOf(plan)); }
 
-std::string planCsv(const Plan &plan) { return toCsv(orderOf(plan)); }
-
 } // namespace vime

@@ -2,7 +2,6 @@
 //
 //   planSummary(plan)   what a person wants to know first
 //   planGrid(plan)      the order it runs, as the papers draw it
-//   planCsv(plan)       the same as PyTorch reads it
 //   planText(plan)      all of it, a line for a thing; nothing is lost
 //   planJson(plan)      all of it, for programs
 //
@@ -30,8 +29,5 @@ Schedule orderOf(const plan::Plan &plan);
 
 /// `orderOf` on the clock of unit costs (schedules/Notation.h).
 std::string planGrid(const plan::Plan &plan);
-
-/// `orderOf` as PyTorch writes an order: a row per rank, tasks only.
-std::string planCsv(const plan::Plan &plan);
 
 } // namespace vime

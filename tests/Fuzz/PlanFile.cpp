@@ -36,7 +36,7 @@ std::uint64_t actionsRun(const plan::Plan &plan) {
 void isShown(const plan::Plan &plan) {
   (void)planSummary(plan);
   (void)planGrid(plan);
-  (void)planCsv(plan);
+  (void)orderOf(plan);
   (void)planJson(plan);
   (void)planMemory(plan);
   (void)memoryJson(plan);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/View/PlanText.h"
+#include "schedules/Notation.h"
 #include "tests/plan/SmallPlan.h"
 
 namespace vime {
@@ -16,8 +17,8 @@ rank 1  .  F0 B0--- F1 B1--- .  .
 )");
 }
 
-TEST(PlanCsv, OneFOneB) {
-  EXPECT_EQ(planCsv(smallPlan()), "0F0,0F1,0B0,0B1\r\n1F0,1B0,1F1,1B1\r\n");
+TEST(PlanOrder, OneFOneB) {
+  EXPECT_EQ(toCsv(orderOf(smallPlan())), "0F0,0F1,0B0,0B1\r\n1F0,1B0,1F1,1B1\r\n");
 }
 
 TEST(PlanOrder, SplitBackwards) {
@@ -25,7 +26,7 @@ TEST(PlanOrder, SplitBackwards) {
   for (Action &action : plan.programs[1].actions)
     if (action.opcode == code(Opcode::Backward))
       action.opcode = code(action.microbatch == 0 ? Opcode::BackwardInput : Opcode::BackwardWeight);
-  EXPECT_EQ(planCsv(plan), "0F0,0F1,0B0,0B1\r\n1F0,1I0,1F1,1W1\r\n");
+  EXPECT_EQ(toCsv(orderOf(plan)), "0F0,0F1,0B0,0B1\r\n1F0,1I0,1F1,1W1\r\n");
 }
 
 TEST(PlanOrder, ALoopOverMicrobatchesIsUnrolled) {
@@ -39,7 +40,7 @@ TEST(PlanOrder, ALoopOverMicrobatchesIsUnrolled) {
     program.actions[1].step = 2;
     program.loops = {{0, 1, 2, /*trips=*/3, 1, 1}};
   }
-  EXPECT_EQ(planCsv(plan), "0F0,0F1,0F3,0F5\r\n1F0,1F1,1F3,1F5\r\n");
+  EXPECT_EQ(toCsv(orderOf(plan)), "0F0,0F1,0F3,0F5\r\n1F0,1F1,1F3,1F5\r\n");
 }
 
 } // namespace
