@@ -46,10 +46,28 @@ const Word *takeWord(std::string_view &text) {
 
 bool takesMicrobatch(CellKind kind) { return isTask(kind) || isTransfer(kind); }
 
+std::string inCapitals(std::string_view cell) {
+  std::string capitals(cell);
+  for (char &letter : capitals)
+    letter = 'a' <= letter && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+  return capitals;
+}
+
+/// Stage, kind and, where it takes one, a microbatch.
+bool isAction(std::string_view text) {
+  const std::optional<int> stage = text.empty() ? std::nullopt : takeNumber(text);
+  const Word *word = stage ? takeWord(text) : nullptr;
+  if (word == nullptr || !takesMicrobatch(word->kind))
+    return word != nullptr && text.empty();
+  return !text.empty() && takeNumber(text) && text.empty();
+}
+
 TableProblem noAction(std::string_view cell) {
   if (cell.find("WAIT_SEND_") != std::string_view::npos)
     return cellProblem(cell, " waits for a send, which plans do by themselves",
                        "leave the cell out");
+  if (const std::string capitals = inCapitals(cell); capitals != cell && isAction(capitals))
+    return cellProblem(cell, " is no action", "kinds are written in capitals: `" + capitals + '`');
   return cellProblem(
       cell, " is no action",
       "a cell is empty or stage, kind, microbatch, like `2F0`; kinds are F, B, I, W, "

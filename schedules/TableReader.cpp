@@ -1,4 +1,5 @@
 // Reading an order's table, row by row; what B means is settled when all of it has been seen.
+#include "schedules/ForeignTable.h"
 #include "schedules/Limits.h"
 #include "schedules/PlaceChunks.h"
 #include "schedules/TableCell.h"
@@ -10,7 +11,8 @@ namespace vime {
 
 namespace {
 
-constexpr std::size_t kMostProblems = 50; // nobody reads more
+constexpr std::size_t kMostProblems = 50;                   // nobody reads more
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf"; // spreadsheets begin files with it
 
 std::string_view trimmed(std::string_view cell) {
   const std::size_t first = cell.find_first_not_of(" \t");
@@ -19,12 +21,22 @@ std::string_view trimmed(std::string_view cell) {
   return cell.substr(first, cell.find_last_not_of(" \t") - first + 1);
 }
 
+// Spreadsheets put cells into quotes.
+std::string_view withoutQuotes(std::string_view cell) {
+  const bool isQuoted = cell.size() > 1 && cell.front() == '"' && cell.back() == '"';
+  return isQuoted ? trimmed(cell.substr(1, cell.size() - 2)) : cell;
+}
+
 class TableReader {
 public:
   TableReader(std::string_view text, std::string_view placement)
       : text(text), placement(placement) {}
 
   std::variant<OrderTable, std::vector<TableProblem>> read() {
+    if (text.starts_with(kByteOrderMark))
+      text.remove_prefix(kByteOrderMark.size());
+    if (auto foreign = foreignTable(text))
+      return std::vector{std::move(*foreign)};
     while (!text.empty() && problems.size() < kMostProblems)
       readRow(takeLine());
     if (table.rows.empty())
@@ -76,7 +88,7 @@ private:
   }
 
   void readAt(std::string_view slot, std::size_t begin) {
-    const std::string_view cell = trimmed(slot);
+    const std::string_view cell = withoutQuotes(trimmed(slot));
     const int offset = static_cast<int>(begin + (cell.empty() ? 0 : cell.data() - slot.data()));
     if (!cell.empty() && !namesChunks)
       namesChunks = isZeroBubbleCell(cell);

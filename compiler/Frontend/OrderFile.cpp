@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,7 @@ namespace vime {
 
 namespace {
 
+constexpr std::size_t kShownProblems = 5;
 constexpr std::size_t kMostMebibytes = 64; // four million forwards and what belongs to them
 
 Status cannotRead(const std::string &path, std::string_view why) {
@@ -87,10 +89,13 @@ std::optional<OrderTable> judgedTable(std::string_view text, const std::string &
   const std::size_t before = findings.size();
   auto read = readTable(text, placement);
   if (const auto *problems = std::get_if<std::vector<TableProblem>>(&read)) {
-    for (const TableProblem &problem : *problems)
+    for (const TableProblem &problem : *problems | std::views::take(kShownProblems))
       findings.error(Rule::J, number(JobCode::OrderCell), problem.message)
           .at({file, problem.place.line, problem.place.column, problem.place.length})
           .withHelp(problem.help);
+    if (problems->size() > kShownProblems)
+      findings.all().back().note(
+          fmt::format("{} more of this kind", problems->size() - kShownProblems));
     return std::nullopt;
   }
   OrderTable &table = std::get<OrderTable>(read);

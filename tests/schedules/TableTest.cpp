@@ -100,29 +100,41 @@ TEST(Table, RefusesWhatIsNoAction) {
   EXPECT_EQ(complaint("0F0\n2XX0"), "2:1: `2XX0` is no action");
   EXPECT_EQ(complaint("0F0,1WAIT_SEND_F0"),
             "1:5: `1WAIT_SEND_F0` waits for a send, which plans do by themselves");
-  for (const char *cell : {"0F",
-                           "F0",
-                           "0",
-                           "F",
-                           "0f0",
-                           "-1F0",
-                           "0F-1",
-                           "+0F0",
-                           "0F0 0F1",
-                           "0,F0",
-                           "\"0F0\"",
-                           "0F0.0",
-                           "99999999999F0",
-                           "0F99999999999",
-                           "0RECV_0",
-                           "0UNSHARD0",
-                           "0REDUCE_GRAD1",
-                           "0SEND_F",
-                           "0BI0",
-                           "\xef\xbb\xbf"
-                           "0F0"})
+  for (const char *cell : {"0F", "F0", "0", "F", "0f0", "-1F0", "0F-1", "+0F0", "0,F0", "\"0F0",
+                           "0F0.0", "99999999999F0", "0F99999999999", "0RECV_0", "0UNSHARD0",
+                           "0REDUCE_GRAD1", "0SEND_F", "0BI0"})
     EXPECT_NE(complaint(cell).find(" is no action"), std::string::npos)
         << cell << " gave " << complaint(cell);
+}
+
+// As spreadsheets write them.
+TEST(Table, TakesQuotesAndAByteOrderMark) {
+  EXPECT_EQ(toCsv(parsed("\xef\xbb\xbf\"0F0\",\"\",\" 0B0 \"\r\n")), "0F0,,0B0\r\n");
+  EXPECT_EQ(table("\xef\xbb\xbf"
+                  "0F0,\"0B0\"")
+                .rows[0][1]
+                .place.column,
+            6);
+}
+
+TEST(Table, SaysOnceWhatIsWrongAllOver) {
+  EXPECT_EQ(complaint("0F0;0F1;;0B0\n"), "1:4: the cells are separated by semicolons");
+  EXPECT_EQ(complaint("F0.0\tBW0.0\n"), "1:5: the cells are separated by tabs");
+  EXPECT_EQ(complaint("0F0 0F1\n"), "1:4: the cells are separated by blanks");
+  EXPECT_EQ(complaint("rank,step 0\n0,0F0\n"), "1:1: the first line is no row of an order");
+  EXPECT_EQ(complaint("# mine\n0F0,0B0\n"), "1:1: the first line is no row of an order");
+  EXPECT_EQ(complaint("0Q0\n0F0,0B0\n"), "1:1: `0Q0` is no action");
+  EXPECT_EQ(complaint("rank,step 0\n"), "1:1: `rank` is no action; 1:6: `step 0` is no action");
+}
+
+TEST(Table, KnowsSmallLetters) {
+  const auto help = [](const char *cell) {
+    return std::get<std::vector<TableProblem>>(readTable(cell)).at(0).help;
+  };
+  EXPECT_EQ(help("0f0"), "kinds are written in capitals: `0F0`");
+  EXPECT_EQ(help("1send_f3"), "kinds are written in capitals: `1SEND_F3`");
+  EXPECT_EQ(help("0unshard"), "kinds are written in capitals: `0UNSHARD`");
+  EXPECT_EQ(help("0q0").find("a cell is empty or"), 0U);
 }
 
 TEST(Table, RefusesPairsOfSomethingElse) {
