@@ -2,6 +2,7 @@
 #include "compiler/Frontend/Checkpoint.h"
 
 #include <array>
+#include <filesystem>
 
 #include "compiler/Frontend/ReadJob.h"
 #include "runtime/ModelSpec/HuggingFaceConfig.h"
@@ -13,6 +14,14 @@ namespace {
 constexpr std::array<std::string_view, 11> kKeysOfCheckpoint = {
     "family", "layers", "hidden",     "heads",        "kv_heads", "head_width",
     "ffn",    "vocab",  "rope_theta", "norm_epsilon", "tied"};
+
+// `Qwen/Qwen3-0.6B`, and no directory.
+bool looksLikeHub(std::string_view checkpoint, const std::string &directory) {
+  std::error_code error;
+  const std::size_t slash = checkpoint.find('/');
+  return slash != 0 && slash != checkpoint.npos && slash == checkpoint.rfind('/') &&
+         !checkpoint.starts_with('.') && !std::filesystem::exists(directory, error);
+}
 
 class CheckpointReader {
 public:
@@ -28,11 +37,13 @@ public:
     const std::string directory = pathFromJob(draft.job.file, model.checkpoint.value);
     const StatusOr<ModelConfig> config = readHuggingFaceConfig(directory, model.config.type);
     if (!config.ok()) {
-      draft
-          .error(JobCode::Checkpoint,
-                 "checkpoint of model `" + model.name + "`: " + config.status().message(),
-                 model.checkpoint.span, "cannot be used")
-          .note("relative paths count from the job file's folder");
+      Finding &finding =
+          draft.error(JobCode::Checkpoint,
+                      "checkpoint of model `" + model.name + "`: " + config.status().message(),
+                      model.checkpoint.span, "cannot be used");
+      finding.note("relative paths count from the job file's folder");
+      if (looksLikeHub(model.checkpoint.value, directory))
+        finding.withHelp("models are not fetched from a hub: name a directory with their files");
       return spoilMissing();
     }
     for (const std::string_view key : kKeysOfCheckpoint)

@@ -60,8 +60,9 @@ struct FieldSpec {
   std::string_view fallback{};    // the default, as text
   std::string_view derivedFrom{}; // in words; set where a missing value is derived
   bool optional = false; // may be absent from a complete job; then its value is 0, false or empty
-  std::vector<std::string_view> words{};      // of Word
-  std::string_view fileEnding{};              // of Word: a path with this ending will do as well
+  std::vector<std::string_view> words{}; // of Word
+  std::string_view otherWords{}; // of Word: other systems' words and ours, as `fp32=float32`
+  std::string_view fileEnding{}; // of Word: a path with this ending will do as well
   std::vector<std::string_view> laterWords{}; // words and units of values that vime cannot do yet
   std::string_view family{};                  // only models of these families have it
   std::string_view aliases{};  // the names of Megatron and Hugging Face, separated by spaces

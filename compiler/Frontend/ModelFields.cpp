@@ -116,6 +116,8 @@ std::vector<FieldSpec> modelRows() {
        .type = Word,
        .fallback = "float32",
        .words = {"float32", "float64", "bfloat16"},
+       .otherWords = "bf16=bfloat16 fp32=float32 float=float32 fp64=float64 double=float64 "
+                     "torch.bfloat16=bfloat16 torch.float32=float32 torch.float64=float64",
        .laterWords = {"float16", "fp16", "float8"},
        .aliases = "torch-dtype",
        .phase = "memory",

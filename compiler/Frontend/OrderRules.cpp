@@ -96,7 +96,8 @@ void checkTable(Draft &draft) {
         .error(JobCode::OrderDiffers,
                "the table is for " + counted(inTable, noun) + ", the job has " + text(inJob), at)
         .note("the table is named here", job.pipeline.schedule.span)
-        .withHelp("write `" + text(inTable) + (isNeeded ? "`" : "` or leave it out"));
+        .withHelp("write `" + path.substr(path.rfind('.') + 1) + ": " + text(inTable) +
+                  (isNeeded ? "`" : "` or leave it out"));
   };
   const Schedule order = draft.table->schedule();
   std::uint64_t chunks = 0;

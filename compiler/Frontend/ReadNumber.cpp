@@ -44,12 +44,38 @@ std::optional<ValueProblem> outOfRange(const FieldSpec &field, double number,
   return std::nullopt;
 }
 
+/// `128k` in digits, in thousands and in 1024s, or "".
+std::string inDigits(std::string_view number, std::string_view suffix, std::string_view behind) {
+  const auto digits = wholeNumber(number);
+  const bool isKilo = suffix == "k" || suffix == "K", isMega = suffix == "m" || suffix == "M";
+  if (!digits || *digits > 1'000'000 || (!isKilo && !isMega))
+    return {};
+  const std::uint64_t thousands = *digits * (isKilo ? 1000 : 1'000'000),
+                      binary = *digits * (isKilo ? 1024 : 1024 * 1024);
+  return fmt::format("write `{}{}` or `{}{}`", thousands, behind, binary, behind);
+}
+
 ValueProblem badWhole(std::string_view text, std::string_view unit = {}) {
   const std::string behind = unit.empty() ? "" : ' ' + std::string(unit);
   ValueProblem problem{.message = "is no whole number: " + quoted(text), .label = "digits only"};
+  const auto [number, word] = splitUnit(text);
+  constexpr std::size_t kShortestNoun = 4; // `200 steps`, and not `256M`
   if (const auto meant = meantWhole(text))
     problem.help = fmt::format("write `{}{}`", *meant, behind);
+  else if (wholeNumber(number) && word.size() >= kShortestNoun)
+    problem.help = fmt::format("write `{}{}`", number, behind);
+  else
+    problem.help = inDigits(number, word, behind);
   return problem;
+}
+
+/// `16GB` is `16GiB` to most who write it, or "".
+std::string meantSize(std::string_view number, std::string_view unit) {
+  for (const Unit &known : byteUnits().subspan(1))
+    if (!unit.empty() && (unit[0] & ~0x20) == known.name[0] && unit.size() <= known.name.size())
+      return fmt::format("write `{}{}`; the units are {}", number, known.name,
+                         namesOf(byteUnits()));
+  return {};
 }
 
 ValueProblem badUnit(std::string_view text, std::string_view unit, const std::string &names,
@@ -69,8 +95,11 @@ Parsed parseCount(const FieldSpec &field, std::string_view text) {
     const auto [number, unit] = splitUnit(text);
     const std::string_view singular = field.unit.substr(0, field.unit.size() - 1);
     const auto &later = field.laterWords;
-    const std::string help = fmt::format(
-        "write `{} {}`", wholeNumber(number) ? number : std::string_view("4"), field.unit);
+    std::string help =
+        inDigits(number, unit.substr(0, unit.find(' ')), fmt::format(" {}", field.unit));
+    if (help.empty())
+      help = fmt::format("write `{} {}`", wholeNumber(number) ? number : std::string_view("4"),
+                         field.unit);
     if (!number.empty() && std::find(later.begin(), later.end(), unit) != later.end())
       return ValueProblem{JobCode::LaterValue,
                           fmt::format("in {} asks for something vime cannot do yet", unit),
@@ -105,8 +134,11 @@ Parsed parseAmount(const FieldSpec &field, std::string_view text) {
   const bool isKnown = inOther || unit.empty() || unit == field.unit ||
                        unit == field.unit.substr(0, field.unit.size() - 1);
   const std::string_view shown = wholeNumber(number) ? number : "4";
-  const std::string help =
-      fmt::format("write `{} {}` or `{} {}`", shown, field.unit, shown, field.otherUnit);
+  const std::string_view noun =
+      unit.find(field.otherUnit) == unit.npos ? field.unit : field.otherUnit;
+  std::string help = inDigits(number, unit.substr(0, unit.find(' ')), fmt::format(" {}", noun));
+  if (help.empty())
+    help = fmt::format("write `{} {}` or `{} {}`", shown, field.unit, shown, field.otherUnit);
   if (!number.empty() && !isKnown)
     return ValueProblem{
         JobCode::Unit,
@@ -149,8 +181,12 @@ Parsed parseBytes(const FieldSpec &field, std::string_view text) {
     return ValueProblem{.message = "is no size: " + quoted(text),
                         .label = "expected a size such as 80GiB"};
   const Unit *unit = findUnit(byteUnits(), name);
-  if (!unit)
-    return badUnit(text, name, namesOf(byteUnits()), "80GiB");
+  if (!unit) {
+    ValueProblem problem = badUnit(text, name, namesOf(byteUnits()), "80GiB");
+    if (std::string help = meantSize(digits, name); !help.empty())
+      problem.help = std::move(help);
+    return problem;
+  }
   const auto number = wholeNumber(digits);
   if (!number) {
     ValueProblem problem = badWhole(digits);

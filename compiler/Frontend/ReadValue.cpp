@@ -63,6 +63,17 @@ Parsed parsePath(std::string_view text) {
   return Value(std::string(text));
 }
 
+// Our word for another system's, or "".
+std::string_view ourWord(const FieldSpec &field, std::string_view word) {
+  for (std::string_view rest = field.otherWords; !rest.empty();) {
+    const std::string_view pair = rest.substr(0, rest.find(' '));
+    if (pair.substr(0, pair.find('=')) == word)
+      return pair.substr(pair.find('=') + 1);
+    rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
+  }
+  return {};
+}
+
 Parsed parseWord(const FieldSpec &field, std::string_view text) {
   if (std::find(field.words.begin(), field.words.end(), text) != field.words.end())
     return Value(std::string(text));
@@ -76,7 +87,9 @@ Parsed parseWord(const FieldSpec &field, std::string_view text) {
                         "asks for something vime cannot do yet: " + quoted(text), "not there yet",
                         "what there is: " + list(field.words)};
   ValueProblem problem{JobCode::UnknownWord, "cannot be " + quoted(text), known, {}};
-  if (const auto near = nearest(text, field.words))
+  if (const std::string_view ours = ourWord(field, text); !ours.empty())
+    problem.help = fmt::format("`{}` is what other systems call `{}`", ours, text);
+  else if (const auto near = nearest(text, field.words))
     problem.help = fmt::format("a similar word exists: `{}`", *near);
   return problem;
 }

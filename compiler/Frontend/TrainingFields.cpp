@@ -25,6 +25,9 @@ std::vector<FieldSpec> pipelineRows() {
       {.path = "pipeline.schedule",
        .type = Word,
        .words = orderNames(),
+       .otherWords = "GPipe=gpipe 1F1B=1f1b LoopedBFS=looped-bfs Interleaved1F1B=interleaved "
+                     "InterleavedZeroBubble=interleaved-zb ZBVZeroBubble=zb-v ZBV=zb-v "
+                     "ZB1P=zb-1p DualPipeV=dualpipe-v",
        .fileEnding = kTableEnding,
        .laterWords = {"auto", "zb-auto", "bidirectional"},
        .phase = "order",

@@ -69,13 +69,13 @@ Suggestion suggestionFor(std::string_view section, std::string_view word) {
   if (auto foreign = foreignName(word))
     return *foreign;
   Suggestion suggestion;
-  if (const std::string sections = otherSections(section, word); !sections.empty())
-    suggestion.help = '`' + std::string(word) + "` belongs in " + sections;
   if (const auto near = nearest(word, keysOf(section))) {
-    suggestion.help += (suggestion.help.empty() ? "" : "\n") +
-                       ("a similar key exists: `" + std::string(*near) + '`');
+    suggestion.help = "a similar key exists: `" + std::string(*near) + '`';
     suggestion.path = join(section, *near);
   }
+  if (const std::string sections = otherSections(section, word); !sections.empty())
+    suggestion.help +=
+        (suggestion.help.empty() ? "`" : "\n`") + std::string(word) + "` belongs in " + sections;
   if (suggestion.help.empty())
     suggestion.help = similarElsewhere(word);
   return suggestion;

@@ -65,6 +65,8 @@ private:
       row("only", fmt::format("models of family `{}`", fmt::join(words(field.family), "`, `")));
     if (!field.aliases.empty())
       row("also", fmt::format("`{}`", fmt::join(words(field.aliases), "`, `")));
+    if (!field.otherWords.empty())
+      row("elsewhere", fmt::format("`{}`", fmt::join(words(field.otherWords), "`, `")));
     row("example", exampleOf(field));
     if (!field.laterWords.empty())
       row("not yet", fmt::format("`{}`", fmt::join(field.laterWords, "`, `")));

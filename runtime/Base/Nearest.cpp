@@ -10,7 +10,11 @@ namespace {
 
 constexpr std::size_t kLongestWord = 64; // longer ones mean nothing we know
 
-char folded(char letter) { return letter == '_' ? '-' : letter; }
+/// Small letters and capitals are one, as are the two ways to join words.
+char folded(char letter) {
+  const bool isCapital = 'A' <= letter && letter <= 'Z';
+  return letter == '_' ? '-' : isCapital ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
 
 bool sameLetters(std::string_view word, std::string_view other) {
   return std::equal(word.begin(), word.end(), other.begin(), other.end(),

@@ -11,7 +11,7 @@
 namespace vime {
 
 /// Fewest insertions, deletions, replacements and swaps of neighbours that make one word the other;
-/// `-` and `_` are one letter.
+/// `-` and `_` are one letter, and so are small letters and capitals.
 std::size_t editDistance(std::string_view word, std::string_view other);
 
 /// The candidate with the smallest distance, the first of several; nothing if even that one is a

@@ -24,6 +24,11 @@ TEST(Nearest, FindsTheMisspeltWord) {
   EXPECT_EQ(nearest("step", kKeys), "steps");
 }
 
+TEST(Nearest, TakesCapitalsForSmallLetters) {
+  EXPECT_EQ(editDistance("CPU", "cpu"), 0u);
+  EXPECT_EQ(nearest("STEPS", kKeys), "steps");
+}
+
 TEST(Nearest, FindsTheWordInsideALongerOne) {
   EXPECT_EQ(nearest("total_microbatches", kKeys), "microbatches");
   EXPECT_EQ(nearest("steps-per-epoch", kKeys), "steps");
