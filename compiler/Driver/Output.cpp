@@ -24,12 +24,18 @@ int reportFindings(const Findings &findings, SourceCache &sources, const OutputO
   return findings.any() ? static_cast<int>(code) : 0;
 }
 
-int reportFailure(const Status &status, const OutputOptions &output, const std::string &help) {
+int reportFailure(const Status &status, const OutputOptions &output, const std::string &remedy) {
+  // What the runtime says brings its own remedy, in a line behind.
+  constexpr std::string_view kHelp = "\nhelp: ";
+  const std::size_t end = status.message().find(kHelp);
+  const std::string message = status.message().substr(0, end);
+  const std::string help =
+      end == message.npos ? remedy : status.message().substr(end + kHelp.size());
   if (output.json) {
-    nlohmann::ordered_json failure{{"errors", {{{"message", status.message()}, {"help", help}}}}};
+    nlohmann::ordered_json failure{{"errors", {{{"message", message}, {"help", help}}}}};
     std::cout << failure.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
   } else {
-    std::cerr << "error: " << status.message() << "\n";
+    std::cerr << "error: " << message << "\n";
     if (!help.empty())
       std::cerr << "  = help: " << help << "\n";
   }

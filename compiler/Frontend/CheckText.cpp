@@ -68,6 +68,13 @@ private:
 } // namespace
 
 bool checkText(std::string_view text, const std::string &file, Findings &findings) {
+  if (text.starts_with("VIME") && text.find('\0') != std::string_view::npos) {
+    findings.error(Rule::J, number(JobCode::Encoding), "the file is a plan, not a job")
+        .at({.file = file})
+        .withHelp(
+            "`vimec show` prints a plan with the job that it was made from, `vime-exec` runs it");
+    return false;
+  }
   if (text.size() > kLargestFile) {
     findings
         .error(Rule::J, number(JobCode::TooLarge),

@@ -15,6 +15,7 @@
 #include "compiler/Frontend/PackedText.h"
 #include "compiler/Frontend/Settings.h"
 #include "compiler/Frontend/UnknownKey.h"
+#include "schedules/OrderTable.h"
 
 namespace vime {
 
@@ -257,11 +258,15 @@ std::optional<Job> readJob(std::string_view text, const std::string &file, Findi
   Draft draft(file, findings);
   if (root->kind != Node::Kind::Mapping) {
     const bool empty = root->kind == Node::Kind::Empty;
+    const bool isTable = std::holds_alternative<OrderTable>(readTable(text));
     draft
         .error(empty ? JobCode::EmptyFile : JobCode::NotASection,
                empty ? "the job is empty" : "a job is a mapping of sections",
                empty ? SourceSpan{file, 1, 1} : root->span, empty ? "" : "expected `version: 1`")
-        .withHelp("start with `version: 1`; a small job: examples/text-1f1b/job.yaml");
+        .withHelp(isTable
+                      ? "this is the table of an order: `vimec verify` judges it, and a job names "
+                        "it by `pipeline: {schedule: order.csv}`"
+                      : "start with `version: 1`; a small job: examples/text-1f1b/job.yaml");
     return std::nullopt;
   }
   if (!root->entries.empty())

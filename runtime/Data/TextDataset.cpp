@@ -51,6 +51,9 @@ StatusOr<TextDataset> TextDataset::open(const std::string &path, BatchShape shap
   return dataset;
 }
 
+constexpr std::string_view kCompileAgain =
+    "help: compile the job again, so that the plan is for the text as it is";
+
 StatusOr<TextDataset> TextDataset::open(const std::string &path, BatchShape shape,
                                         std::uint64_t seed, const FileFingerprint &expected) {
   const StatusOr<FileFingerprint> found = hashFile(path);
@@ -58,11 +61,12 @@ StatusOr<TextDataset> TextDataset::open(const std::string &path, BatchShape shap
     return found.status();
   if (found->bytes != expected.bytes)
     return Status(StatusCode::Unacceptable,
-                  fmt::format("text `{}` has {} bytes, and had {} when the plan was made", path,
-                              found->bytes, expected.bytes));
+                  fmt::format("text `{}` has {} bytes, and had {} when the plan was made\n{}", path,
+                              found->bytes, expected.bytes, kCompileAgain));
   if (found->hash != expected.hash)
     return Status(StatusCode::Unacceptable,
-                  fmt::format("text `{}` has other content than when the plan was made", path));
+                  fmt::format("text `{}` has other content than when the plan was made\n{}", path,
+                              kCompileAgain));
   return open(path, shape, seed);
 }
 

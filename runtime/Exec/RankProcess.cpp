@@ -122,11 +122,13 @@ private:
     prepared = std::make_unique<Prepared>(std::move(*mine));
     const plan::Plan &plan = prepared->mine.plan;
     if (plan.mesh.ranks() != self.launch.ranks)
-      return Status(
-          StatusCode::Unacceptable,
-          fmt::format("the plan is for {}, {} started", counted(plan.mesh.ranks(), "rank"),
-                      self.launch.ranks == 1 ? "1 was"
-                                             : fmt::format("{} were", self.launch.ranks)));
+      return Status(StatusCode::Unacceptable,
+                    fmt::format("the plan is for {0}, {1} started\n"
+                                "help: start {0}, or compile the job for as many as there are",
+                                counted(plan.mesh.ranks(), "rank"),
+                                self.launch.ranks == 1
+                                    ? "1 was"
+                                    : fmt::format("{} were", self.launch.ranks)));
     if (self.reports < 0 && self.launch.rank == 0)
       if (Status status = prepareRun(plan); !status.ok())
         return status;

@@ -57,7 +57,8 @@ Status PartReader::open() {
 Status PartReader::checkPreamble() const {
   const std::string_view magic(preamble.magic, sizeof preamble.magic);
   if (source.size() < magic.size() || magic != "VIME")
-    return refuse("this is not a plan: it does not begin with `VIME`");
+    return refuse("this is not a plan: it does not begin with `VIME`\n"
+                  "help: a job becomes a plan by `vimec job.yaml -o plan.bin`");
   if (source.size() < sizeof preamble)
     return refuse("the plan is cut off: it has " + std::to_string(source.size()) +
                   " bytes, fewer than its preamble");
