@@ -64,7 +64,9 @@ void noteStandstill(const OrderTable &table, std::vector<std::string> &notes) {
   if (circle.size() > kShown)
     stops.push_back(fmt::format("{} more", circle.size() - kShown));
   notes.push_back(fmt::format("run as it is written, each send until it is received, the table "
-                              "would never finish: {}; the plan's clock orders its transfers anew",
+                              "would never finish: {}; the plan's clock orders its transfers "
+                              "anew, and `vimec order TABLE --format=csv --with=transfers` writes "
+                              "a table that finishes",
                               fmt::join(stops, ", ")));
 }
 

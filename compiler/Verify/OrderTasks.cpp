@@ -91,7 +91,9 @@ private:
                      fmt::format("stage {} runs the backward of microbatch {} whole and in parts",
                                  stage, microbatch),
                      "the whole one")
-              .note("a part of it", verdict.span(other));
+              .note("a part of it", verdict.span(other))
+              .withHelp("`B` is the whole backward where `I` stands anywhere in the table, as in "
+                        "PyTorch since 2.6; an input gradient is `I`");
           break;
         }
     }
