@@ -19,6 +19,18 @@ struct Rings {
   int inputGradient = 2;  // gradients being sent
 };
 
+// Whether tasks of one kind come in ascending microbatch, by stage.
+struct Ascent {
+  explicit Ascent(int stages)
+      : last(static_cast<std::size_t>(stages), -1), holds(static_cast<std::size_t>(stages), 1) {}
+  void add(const Task &task) {
+    holds[task.stage] &= task.microbatch > last[task.stage];
+    last[task.stage] = task.microbatch;
+  }
+  std::vector<int> last;
+  std::vector<char> holds;
+};
+
 class Simulation {
 public:
   Simulation(const Schedule &order, int microbatches, const ReceiveSlots &slots)
@@ -100,29 +112,28 @@ private:
   int slotsBefore(int microbatch, int slots) const { return microbatch - slots * order.copies; }
 
   // The most microbatches alive at once; all of them where they do not come and go in ascending
-  // order.
+  // order, and what is sent in another one needs a slot for each as well.
   void sizeRings(const std::vector<Task> &row) {
     std::vector<int> live(stages, 0), gradients(stages, 0), peak(stages, 0),
         gradientPeak(stages, 0);
-    std::vector<int> lastIn(stages, -1), lastOut(stages, -1);
-    std::vector<char> ascending(stages, 1);
-    auto ascend = [&](std::vector<int> &last, const Task &task) {
-      ascending[task.stage] &= task.microbatch > last[task.stage];
-      last[task.stage] = task.microbatch;
-    };
+    Ascent forwards(stages), inputGradients(stages), releases(stages);
     int rankLive = 0;
     for (const Task &task : row) {
       const int stage = task.stage;
       if (task.kind == TaskKind::Idle)
         continue;
       if (task.kind == TaskKind::Forward) {
-        ascend(lastIn, task);
+        forwards.add(task);
         peak[stage] = std::max(peak[stage], ++live[stage]);
         peakLive = std::max(peakLive, ++rankLive);
-      } else if (task.kind == TaskKind::BackwardInput) {
+        continue;
+      }
+      if (task.kind != TaskKind::BackwardWeight)
+        inputGradients.add(task);
+      if (task.kind == TaskKind::BackwardInput) {
         gradientPeak[stage] = std::max(gradientPeak[stage], ++gradients[stage]);
       } else {
-        ascend(lastOut, task);
+        releases.add(task);
         --live[stage];
         --rankLive;
         gradientPeak[stage] = std::max(gradientPeak[stage], 1);
@@ -131,10 +142,15 @@ private:
       }
     }
     for (int stage = 0; stage < stages; ++stage)
-      if (lastIn[stage] >= 0) {
-        rings[stage].input = ascending[stage] ? withRoom(stage, peak[stage]) : microbatches;
-        rings[stage].outputGradient =
-            ascending[stage] ? withRoom(stage, gradientPeak[stage]) : microbatches;
+      if (forwards.last[stage] >= 0) {
+        const bool ascends = forwards.holds[stage] && releases.holds[stage];
+        Rings &here = rings[stage];
+        here.input = ascends ? withRoom(stage, peak[stage]) : microbatches;
+        here.outputGradient = ascends ? withRoom(stage, gradientPeak[stage]) : microbatches;
+        if (!forwards.holds[stage])
+          here.output = microbatches;
+        if (!inputGradients.holds[stage])
+          here.inputGradient = microbatches;
       }
   }
 
