@@ -37,6 +37,7 @@ ComparedTransfers compared(const Order &order, const ScheduleShape &shape, UnitC
   if (const auto early = transfersAsPyTorch(built, microbatches)) {
     const TransferRows deferred = deferredReceives(*early);
     figures.early = {inWhole(rendezvous(*early, costs, Queues::PerPair)), mostHeld(*early)};
+    figures.buffers = mostReceived(*early);
     figures.deferred = {inWhole(rendezvous(deferred, costs, Queues::PerPair)), mostHeld(deferred)};
   }
   return figures;

@@ -19,7 +19,7 @@ struct ComparedTransfers {
   /// With 1, 2, … slots on every channel.
   std::array<std::optional<double>, kComparedSlots> withSlots{};
   int chosen = 0; // slots that a plan gets if nobody states them
-  int held = 0;   // received messages that have their place at once, on the rank that has most
+  int held = 0;   // places for received messages on the rank that has most (mostHeld)
   /// PyTorch's two placements, over one queue for each pair of ranks; no time: no rank gets to its
   /// end. Nothing for orders that PyTorch has no word for.
   struct Placed {
@@ -27,6 +27,9 @@ struct ComparedTransfers {
     int held;
   };
   std::optional<Placed> early, deferred;
+  /// On the rank that has most: buffers that PyTorch has for received messages all the time, one
+  /// for each of a step.
+  int buffers = 0;
 };
 
 /// Of the orders that can be built, the fastest with two slots first.

@@ -219,22 +219,38 @@ int mostHeld(const TransferRows &rows) {
   const Messages messages(rows);
   int most = 0;
   for (const auto &row : rows.rows) {
-    int held = 0;
+    std::map<std::pair<int, bool>, std::pair<int, int>> rings; // now, at most; by maker and flow
     for (const auto &[kind, task] : row) {
-      if (kind == Kind::Receive)
-        most = std::max(most, ++held);
+      if (kind == Kind::Receive) {
+        auto &[now, peak] = rings[{task.stage, isForward(task)}];
+        peak = std::max(peak, ++now);
+      }
       const bool releases = kind == Kind::Task && (task.kind == TaskKind::Backward ||
                                                    task.kind == TaskKind::BackwardWeight);
       if (!releases)
         continue;
-      Task reader = task;
-      for (const TaskKind input : {TaskKind::Forward, TaskKind::Backward}) {
-        reader.kind = input;
-        held -= messages.neededBy(reader) != Messages::kNone;
+      for (const bool forward : {true, false}) {
+        const Task reader{forward ? TaskKind::Forward : TaskKind::Backward, task.stage,
+                          task.microbatch};
+        if (messages.neededBy(reader) != Messages::kNone)
+          --rings[{task.stage + (forward ? -1 : 1), forward}].first;
       }
     }
+    int slots = 0;
+    for (const auto &[ring, counts] : rings)
+      slots += counts.second;
+    most = std::max(most, slots);
   }
   return most;
+}
+
+int mostReceived(const TransferRows &rows) {
+  std::ptrdiff_t most = 0;
+  for (const auto &row : rows.rows)
+    most = std::max(most, std::count_if(row.begin(), row.end(), [](const RowAction &action) {
+                      return action.kind == Kind::Receive;
+                    }));
+  return static_cast<int>(most);
 }
 
 } // namespace vime

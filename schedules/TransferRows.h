@@ -46,8 +46,12 @@ enum class Queues : std::uint8_t { PerPair, PerDirection, PerFlow };
 /// The end of the last task.
 std::optional<std::int64_t> rendezvous(const TransferRows &rows, UnitCosts costs, Queues queues);
 
-/// Of the rank that has most: received messages that have their place at once, from the post of
-/// the receive to the end of the last task that reads it.
+/// Of the rank that has most: places for received messages, as many for each of its stages and each
+/// way as are taken at once, from the post of the receive to the end of the last task that reads
+/// it.
 int mostHeld(const TransferRows &rows);
+
+/// Of the rank that has most: messages that it receives in a step.
+int mostReceived(const TransferRows &rows);
 
 } // namespace vime

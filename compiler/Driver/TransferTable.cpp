@@ -22,7 +22,7 @@ std::string rowOf(const ComparedTransfers &entry) {
   for (const auto &placed : {entry.early, entry.deferred})
     row += placed ? fmt::format("{:>11}{:>6}", cost(placed->time, entry.dataflow), placed->held)
                   : fmt::format("{:>11}{:>6}", "-", "-");
-  return row + '\n';
+  return row + (entry.early ? fmt::format("{:>9}\n", entry.buffers) : fmt::format("{:>9}\n", "-"));
 }
 
 Json recordOf(const std::optional<ComparedTransfers::Placed> &placed) {
@@ -37,10 +37,10 @@ std::string transferText(const ComparedShape &shape, const std::vector<ComparedT
   const auto &[forward, input, weight, transfer] = shape.costs;
   std::string text = fmt::format(
       "{} ranks, {} microbatches; of a rank's whole share F {}, I {}, W {}, a transfer {}\n\n"
-      "{:<16}{:>3}{:>12}{:>9}{:>9}{:>9}{:>9}{:>8}{:>6}{:>11}{:>6}{:>11}{:>6}\n",
+      "{:<16}{:>3}{:>12}{:>9}{:>9}{:>9}{:>9}{:>8}{:>6}{:>11}{:>6}{:>11}{:>6}{:>9}\n",
       shape.ranks, shape.microbatches, forward, input, weight, transfer, "order", "v", "dataflow",
       "1 slot", "2 slots", "3 slots", "4 slots", "chosen", "held", "PyTorch", "held", "deferred",
-      "held");
+      "held", "buffers");
   for (const ComparedTransfers &entry : all)
     text += rowOf(entry);
   return text +
@@ -49,7 +49,8 @@ std::string transferText(const ComparedShape &shape, const std::vector<ComparedT
          "PyTorch: a receive where its sender sends; deferred: just before its task; both with one "
          "queue for each pair of ranks, stuck: never ends if a message passes only while both ends "
          "wait for it\n"
-         "held: received messages that have their place at once, on the rank that has most\n";
+         "held: places for received messages, on the rank that has most\n"
+         "buffers: of PyTorch's, one for each message of a step, all the time\n";
 }
 
 std::string transferJson(const ComparedShape &shape, const std::vector<ComparedTransfers> &all) {
@@ -66,7 +67,8 @@ std::string transferJson(const ComparedShape &shape, const std::vector<ComparedT
                       {"chosen", entry.chosen},
                       {"held", entry.held},
                       {"pytorch", recordOf(entry.early)},
-                      {"pytorch_deferred", recordOf(entry.deferred)}});
+                      {"pytorch_deferred", recordOf(entry.deferred)},
+                      {"pytorch_buffers", entry.early ? Json(entry.buffers) : Json()}});
   }
   return Json{{"ranks", shape.ranks},
               {"microbatches", shape.microbatches},
