@@ -24,7 +24,7 @@ int runImport(const ImportArguments &arguments, const OutputOptions &output) {
       judgedTable(*text, arguments.table, findings, arguments.placement);
   if (!table)
     return reportFindings(findings, sources, output);
-  const std::vector<std::string> notes = notesOnNotation(*table);
+  const std::vector<std::string> notes = notesOnImport(*table);
   const bool isPrinted = output.json && arguments.csv == "-"; // inside the JSON
   if (!isPrinted)
     if (const Status written = writeText(arguments.csv, toCsv(*table)); !written.ok())

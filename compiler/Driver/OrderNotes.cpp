@@ -1,6 +1,7 @@
 #include "compiler/Driver/OrderNotes.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -51,7 +52,8 @@ void noteSums(const Schedule &order, std::vector<std::string> &notes) {
 }
 
 // What a plan mends, but whoever runs the table as it is does not.
-void noteStandstill(const OrderTable &table, std::vector<std::string> &notes) {
+void noteStandstill(const OrderTable &table, std::string_view how,
+                    std::vector<std::string> &notes) {
   constexpr std::size_t kShown = 4;
   const std::vector<TableEntry> circle = standstillAsWritten(table);
   if (circle.empty())
@@ -63,11 +65,11 @@ void noteStandstill(const OrderTable &table, std::vector<std::string> &notes) {
                                   toText(entry), entry.place.line, entry.place.column));
   if (circle.size() > kShown)
     stops.push_back(fmt::format("{} more", circle.size() - kShown));
-  notes.push_back(fmt::format("run as it is written, each send until it is received, the table "
-                              "would never finish: {}; the plan's clock orders its transfers "
+  notes.push_back(fmt::format("run {}, each send until it is received, the table would never "
+                              "finish: {}; the plan's clock orders its transfers "
                               "anew, and `vimec order TABLE --format=csv --with=transfers` writes "
                               "a table that finishes",
-                              fmt::join(stops, ", ")));
+                              how, fmt::join(stops, ", ")));
 }
 
 // What stated slots cost where the job says what transfers do.
@@ -95,8 +97,6 @@ std::vector<std::string> notesOnNamed(const Order &order, const Job &job) {
   return notes;
 }
 
-} // namespace
-
 std::vector<std::string> notesOnNotation(const OrderTable &table) {
   std::vector<std::string> notes;
   if (table.isOld)
@@ -109,6 +109,20 @@ std::vector<std::string> notesOnNotation(const OrderTable &table) {
   return notes;
 }
 
+} // namespace
+
+std::vector<std::string> notesOnImport(OrderTable table) {
+  std::vector<std::string> notes = notesOnNotation(table);
+  bool hasGroups = false;
+  for (std::vector<TableEntry> &row : table.rows)
+    for (TableEntry &entry : row)
+      hasGroups |= std::exchange(entry.startsWithNext, false);
+  noteStandstill(
+      table, hasGroups ? "without groups, which PyTorch's notation has not" : "as it is written",
+      notes);
+  return notes;
+}
+
 std::vector<std::string> notesOn(const OrderTable &table) {
   std::vector<std::string> notes = notesOnNotation(table);
   notePairs(table.pairs, notes);
@@ -117,7 +131,7 @@ std::vector<std::string> notesOn(const OrderTable &table) {
         fmt::format("{} transfers: the same messages travel, each when the plan's clock "
                     "has it",
                     transfers));
-  noteStandstill(table, notes);
+  noteStandstill(table, "as it is written", notes);
   if (const std::size_t shards =
           count(table, [](CellKind kind) { return kind > CellKind::ReceiveBackward; }))
     notes.push_back(

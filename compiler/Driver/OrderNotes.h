@@ -11,8 +11,9 @@
 namespace vime {
 
 std::vector<std::string> notesOn(const OrderTable &table);
-/// How its cells were understood, of those alone.
-std::vector<std::string> notesOnNotation(const OrderTable &table);
+/// How its cells were understood, and what comes of them in PyTorch's notation, which has no groups
+/// of transfers.
+std::vector<std::string> notesOnImport(OrderTable table);
 /// On the order that a legal job names.
 std::vector<std::string> notesOn(const Job &job);
 

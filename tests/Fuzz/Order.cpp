@@ -5,6 +5,7 @@
 #include "compiler/Verify/Verify.h"
 #include "compiler/Verify/VerifyOrder.h"
 #include "schedules/Notation.h"
+#include "schedules/TorchLowering.h"
 #include "tests/Fuzz/Target.h"
 #include "tests/schedules/GoldenTables.h"
 
@@ -38,6 +39,10 @@ void compiles(const OrderTable &table, const SourceCache &sources) {
   readsBack(order);
   must(std::holds_alternative<OrderTable>(readTable(toCsv(table))),
        "a legal table in today's notation is a table");
+  (void)standstillAsWritten(table);
+  if (!beyondTorch(order))
+    must(standstillAsWritten(withTransfers(order)).empty(),
+         "a table with both ends of each message written at once comes to its end");
   if (tasksOf(order) > kMostTasks || order.placement.size() > 64 || table.microbatches() > 64)
     return;
   Findings findings;
