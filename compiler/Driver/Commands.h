@@ -69,6 +69,13 @@ struct ViewArguments {
 };
 int runView(const ViewArguments &arguments, const OutputOptions &output);
 
+/// vimec diff ONE OTHER [--costs …]: two jobs, two plans or two tables of orders
+struct DiffArguments {
+  std::string one, other;
+  std::string costs; // as in SimulateArguments
+};
+int runDiff(const DiffArguments &arguments, const OutputOptions &output);
+
 /// vimec assemble PLAN.txt -o PLAN.bin [--unproved]
 struct AssembleArguments {
   std::string text; // `-`: standard input

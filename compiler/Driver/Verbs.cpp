@@ -149,6 +149,21 @@ void addView(CLI::App &app, Invocation &invocation) {
   });
 }
 
+void addDiff(CLI::App &app, Invocation &invocation) {
+  auto diff = std::make_shared<DiffArguments>();
+  CLI::App *verb =
+      app.add_subcommand("diff", "say what is different between two jobs, two plans or two orders");
+  constexpr const char *kType = "JOB.yaml|PLAN.bin|TABLE.csv";
+  verb->add_option("one", diff->one, "what was")->required()->type_name(kType);
+  verb->add_option("other", diff->other, "what is now")->required()->type_name(kType);
+  takesCosts(verb->add_option("--costs", diff->costs,
+                              "what tasks of each stage cost, in units, for plans and orders"));
+  takesJson(*verb, invocation);
+  verb->callback([=, &invocation] {
+    invocation.run = [=, &invocation] { return runDiff(*diff, invocation.output); };
+  });
+}
+
 void addAssemble(CLI::App &app, Invocation &invocation) {
   auto assemble = std::make_shared<AssembleArguments>();
   CLI::App *verb =
@@ -345,8 +360,8 @@ void addCompile(CLI::App &app, Invocation &invocation) {
 
 void addVerbs(CLI::App &app, Invocation &invocation) {
   for (const auto add :
-       {addCheck, addExplain, addVerify, addShow, addSimulate, addView, addAssemble, addOrder,
-        addImport, addSchedules, addSchema, addMan, addCompletion})
+       {addCheck, addExplain, addVerify, addShow, addSimulate, addView, addDiff, addAssemble,
+        addOrder, addImport, addSchedules, addSchema, addMan, addCompletion})
     add(app, invocation);
 }
 

@@ -1,0 +1,45 @@
+#include "compiler/Driver/ChangeClass.h"
+
+#include <array>
+#include <cstddef>
+
+namespace vime {
+namespace {
+
+struct Row {
+  std::string_view path; // of the field, or of its section
+  ChangeClass kind;
+};
+
+/// The first row that a path begins with decides; what stands nowhere is compiled again.
+constexpr Row kRows[] = {
+    {"run.seed", ChangeClass::Frozen},
+    {"run", ChangeClass::Operations},
+    {"checkpoint", ChangeClass::Operations},
+    {"limits", ChangeClass::Operations},
+    {"eval.text", ChangeClass::Frozen},
+    {"eval", ChangeClass::Operations},
+    {"models", ChangeClass::Frozen},
+    {"data", ChangeClass::Frozen},
+    {"batch", ChangeClass::Frozen},
+    {"optimizer.commit", ChangeClass::Recompile},
+    {"optimizer", ChangeClass::Frozen},
+    {"pipeline.microbatches", ChangeClass::Frozen}, // samples of a step
+    {"pipeline.microbatch", ChangeClass::Frozen},
+};
+
+} // namespace
+
+ChangeClass changeClassOf(std::string_view path) {
+  for (const Row &row : kRows)
+    if (path == row.path || (path.starts_with(row.path) && path[row.path.size()] == '.'))
+      return row.kind;
+  return ChangeClass::Recompile;
+}
+
+std::string_view nameOf(ChangeClass kind) {
+  constexpr std::array<std::string_view, 3> kNames = {"frozen", "recompile", "operations"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+} // namespace vime
