@@ -27,7 +27,7 @@ std::vector<FieldSpec> pipelineRows() {
        .words = orderNames(),
        .otherWords = "GPipe=gpipe 1F1B=1f1b LoopedBFS=looped-bfs Interleaved1F1B=interleaved "
                      "InterleavedZeroBubble=interleaved-zb ZBVZeroBubble=zb-v ZBV=zb-v "
-                     "ZB1P=zb-1p DualPipeV=dualpipe-v",
+                     "DualPipeV=dualpipe-v",
        .fileEnding = kTableEnding,
        .laterWords = {"auto", "zb-auto", "bidirectional"},
        .phase = "order",

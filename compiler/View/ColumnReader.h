@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/View/TextScanner.h"
+#include "runtime/Base/Nearest.h"
 #include "runtime/Plan/Names.h"
 #include "runtime/Plan/PlanFile.h"
 
@@ -51,10 +52,17 @@ public:
     }
   }
   void opcode(std::uint16_t &opcode) {
-    if (const plan::Signature *signature = plan::findSignature(scan.word()))
+    const std::string_view name = scan.word();
+    if (const plan::Signature *signature = plan::findSignature(name)) {
       opcode = plan::code(signature->opcode);
-    else
-      scan.fail("expected the name of an action");
+      return;
+    }
+    std::vector<std::string_view> names;
+    for (const plan::Signature &signature : plan::signatures())
+      names.push_back(signature.name);
+    const auto near = nearest(name, names);
+    scan.fail("expected the name of an action" +
+              (near ? " such as `" + std::string(*near) + '`' : std::string()));
   }
 
   void value(bool &isSet) {

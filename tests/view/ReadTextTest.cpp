@@ -112,7 +112,9 @@ TEST(ReadText, ProgramsAreWhole) {
   };
   ends(failureOf(changed("action 1 decide", "action 2 decide")), "expected `1`, found `2`");
   ends(failureOf(changed("action 1 decide", "action 1 dozide")),
-       "expected the name of an action, found `dozide`");
+       "expected the name of an action such as `decide`, found `dozide`");
+  ends(failureOf(changed("action 1 decide", "action 1 xyz")),
+       "expected the name of an action, found `xyz`");
   ends(failureOf(changed("operands 2 header 0", "operands 4000000000 header 0")),
        "entry 2 of the operand pool is missing");
   ends(failureOf(changed("operands 0 weights 10", "operands 0 weights 10 moments 1 x 1")),
