@@ -187,6 +187,20 @@ void checkLayout(Draft &draft) {
               draft.origin("models." + model->name + ".layers").span);
 }
 
+// Of orders that are made for costs `check` says it.
+void checkCosts(Draft &draft) {
+  const Job &job = draft.job;
+  const Order *order = findOrder(job.pipeline.schedule.value);
+  const auto &[forward, input, weight, transfer] = costsOf(job);
+  if (!draft.isKnown("pipeline.costs") || transfer == 0 || (order && order->takes.costs) ||
+      std::min({forward, input, weight}) > 0)
+    return;
+  draft
+      .error(JobCode::Range, "`pipeline.costs` says that a task costs nothing",
+             job.pipeline.costs.span, "a task costs 1 at least")
+      .withHelp("state all costs in a smaller unit");
+}
+
 void checkReceiveSlots(Draft &draft) {
   const auto &slots = draft.job.pipeline.receiveSlots;
   const std::uint64_t ranks = draft.job.actor.pipeline.value;
@@ -229,6 +243,7 @@ void checkPipeline(Draft &draft) {
   checkTable(draft);
   checkHash(draft);
   checkNumbersBesideTable(draft);
+  checkCosts(draft);
   checkReceiveSlots(draft);
   checkLayout(draft);
   checkPlacement(draft);

@@ -29,6 +29,10 @@ SPLITS = [  # schedule, ranks, what `pipeline` says besides
     ("interleaved", 2, "chunks: 2, group: 4, overlap: true"),
     ("grouped", 4, "chunks: 2, group: 3"),
     ("eager-1f1b", 4, "overlap: true"),
+    ("interleaved", 4, "chunks: 2, receive_slots: 1"),
+    ("zb-v", 4, "receive_slots: 4"),
+    ("1f1b", 4, "receive_slots: [1, 4, 2, 3]"),
+    ("interleaved", 2, "chunks: 2, costs: [10, 10, 10, 5]"),
     ("hanayo", 2, "chunks: 2, memory: 3"),
     ("hanayo", 2, "chunks: 4, placement: [1, 0, 0, 1, 1, 0, 0, 1]"),
 ]
