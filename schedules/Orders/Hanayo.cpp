@@ -32,7 +32,8 @@ class Waves {
 public:
   explicit Waves(ScheduleShape shape)
       : shape(shape), order{veePlacement(shape), std::vector<std::vector<Task>>(shape.ranks)},
-        forwards(shape), backwards(shape), freeAt(shape.ranks), alive(shape.ranks) {
+        forwards{std::vector<std::vector<int>>(shape.stages())}, backwards(forwards),
+        freeAt(shape.ranks), alive(shape.ranks) {
     for (int rank = 0; rank < shape.ranks; ++rank)
       stages.push_back(stagesOf(order.placement, rank));
   }
@@ -47,27 +48,20 @@ public:
   }
 
 private:
-  // Of one kind: how many microbatches each stage has run, and the slot behind each of them.
+  // Of one kind, per stage: the slot behind each microbatch that has run.
   struct Done {
-    explicit Done(ScheduleShape shape)
-        : microbatches(shape.microbatches), count(shape.stages()), ends(shape.stages()) {}
-    bool has(int stage, int microbatch, int slot) const {
-      return microbatch < count[stage] && ends[stage][microbatch] <= slot;
-    }
-    void add(int stage, int end) {
-      ++count[stage];
-      ends[stage].push_back(end);
-    }
-    int microbatches;
-    std::vector<int> count;
     std::vector<std::vector<int>> ends;
+    int count(int stage) const { return static_cast<int>(ends[stage].size()); }
+    bool has(int stage, int microbatch, int slot) const {
+      return microbatch < count(stage) && ends[stage][microbatch] <= slot;
+    }
   };
 
   bool runOne(int rank, int slot) {
     int backward = -1, forward = -1; // stages
     for (const int stage : stages[rank]) {
       if (canRunBackward(stage, slot) &&
-          (backward < 0 || backwards.count[stage] <= backwards.count[backward]))
+          (backward < 0 || backwards.count(stage) <= backwards.count(backward)))
         backward = stage;
       if (canRunForward(stage, slot, rank))
         forward = stage;
@@ -78,22 +72,22 @@ private:
     const int stage = isForward ? forward : backward;
     Done &done = isForward ? forwards : backwards;
     order.rows[rank].push_back(
-        {isForward ? TaskKind::Forward : TaskKind::Backward, stage, done.count[stage]});
+        {isForward ? TaskKind::Forward : TaskKind::Backward, stage, done.count(stage)});
     freeAt[rank] = slot + (isForward ? kForward : kBackward);
     alive[rank] += isForward ? 1 : -1;
-    done.add(stage, freeAt[rank]);
+    done.ends[stage].push_back(freeAt[rank]);
     return true;
   }
 
   bool canRunBackward(int stage, int slot) const {
-    const int microbatch = backwards.count[stage];
+    const int microbatch = backwards.count(stage);
     return forwards.has(stage, microbatch, slot) &&
            (stage + 1 == shape.stages() || backwards.has(stage + 1, microbatch, slot));
   }
 
   // Stages that are still to come on this rank must find a place, or nothing could ever leave.
   bool canRunForward(int stage, int slot, int rank) const {
-    const int microbatch = forwards.count[stage];
+    const int microbatch = forwards.count(stage);
     const int toCome = shape.chunks - 1 - stage / shape.ranks;
     return microbatch < shape.microbatches && alive[rank] < memoryOf(shape) - toCome &&
            (stage == 0 || forwards.has(stage - 1, microbatch, slot));
