@@ -48,9 +48,7 @@ struct Choice {
     const bool areAlike =
         std::all_of(slots.begin(), slots.end(), [&](auto count) { return count == slots.front(); });
     field.value = areAlike ? std::vector{slots.front()} : slots;
-    if (!byCosts && !byMemory)
-      return;
-    field.origin = OriginKind::Derived;
+    field.origin = byCosts || byMemory ? OriginKind::Derived : OriginKind::Default;
     field.from = byCosts ? "pipeline.costs" : "";
     if (byMemory)
       field.from += byCosts ? ", pipeline.memory_limit" : "pipeline.memory_limit";
@@ -116,6 +114,7 @@ void chooseSlots(Job &job, std::uint64_t samples) {
     return;
   if (!hasTransferCost(job) && memoryLimitOf(job) == 0) {
     slots.value = {kUsualSlots};
+    slots.origin = OriginKind::Default;
     return;
   }
   Findings findings; // of whoever compiles the job

@@ -96,8 +96,10 @@ public:
 
 private:
   std::uint32_t slotOf(SlotRange slots, std::uint32_t buffer, std::uint32_t microbatch) const {
-    return microbatch < slots.count ? microbatch
-                                    : microbatch % rank.layout->buffers[buffer].count % slots.count;
+    if (microbatch < slots.count)
+      return microbatch;
+    const std::uint32_t slot = microbatch % rank.layout->buffers[buffer].count;
+    return slot < slots.count ? slot : slot % slots.count;
   }
   void moveBytes(const plan::Action &action, SlotAccess &access) const;
 
