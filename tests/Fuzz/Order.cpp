@@ -30,6 +30,32 @@ void readsBack(const Schedule &order) {
        "a legal order as text has the same placement");
 }
 
+/// What PyTorch's lowering makes of a legal order is legal.
+void isLowered(const Schedule &order) {
+  for (const OrderTable &lowered : {withTransfers(order), withShards(order)}) {
+    Findings findings;
+    verifyOrder(lowered, kFile, findings);
+    must(!findings.any(), "a lowered order is legal");
+  }
+}
+
+/// The same cells as those of two copies of a model, or of slices: judged like any other, and what
+/// is legal comes to its end.
+void isJudgedInParts(std::string_view bytes) {
+  auto read = readTable(bytes);
+  auto *table = std::get_if<OrderTable>(&read);
+  for (const auto &[copies, slices] : {std::pair(2, 1), {1, 2}, {1, 3}, {2, 2}}) {
+    if (!table || table->stages() % copies != 0)
+      continue;
+    table->copies = copies;
+    table->slices = slices;
+    Findings findings;
+    verifyOrder(*table, kFile, findings);
+    const bool isStuck = simulate(table->schedule()).stuck.has_value();
+    must(findings.any() || !isStuck, "a legal order of copies or slices comes to its end");
+  }
+}
+
 /// A legal order becomes a plan that every judge accepts.
 void compiles(const OrderTable &table, const SourceCache &sources) {
   const Schedule order = table.schedule();
@@ -37,6 +63,7 @@ void compiles(const OrderTable &table, const SourceCache &sources) {
   (void)toGrid(order);
   (void)toTimeline(order);
   readsBack(order);
+  isLowered(order);
   must(std::holds_alternative<OrderTable>(readTable(toCsv(table))),
        "a legal table in today's notation is a table");
   (void)standstillAsWritten(table);
@@ -63,6 +90,7 @@ void eat(std::string_view bytes) {
   must(table.has_value() != findings.any(), "a table is legal or something is wrong with it");
   (void)renderText(findings, sources);
   (void)renderJson(findings, sources);
+  isJudgedInParts(bytes);
   if (table)
     compiles(*table, sources);
 }

@@ -24,6 +24,8 @@ def use(order):
         assert metrics.bounds is None or metrics.makespan >= metrics.bounds.makespan, (order.rows, metrics)
     except vime.IllegalOrder as refused:
         assert refused.findings == findings
+    if not findings and order.copies == order.slices == 1:
+        assert [order.lowered(shards=shards).verify() for shards in (False, True)] == [[], []], order.rows
     assert vime.Order(order.rows, copies=order.copies, slices=order.slices) == order
     return not findings
 
