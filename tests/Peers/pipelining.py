@@ -2,10 +2,10 @@
 
     pipelining.py FOLDER_OF_BINARIES
 
-Every order that PyTorch has a word for, on 2 and 4 processes over Gloo, with the same float64 weights and samples: once from
-its tasks alone, which PyTorch lowers itself, once from the table with the transfers that we have put in. Compared are the
-loss, the gradient of every parameter, and what PyTorch's lowering makes of the tasks: it must be what `vimec order
---with=shards` prints, cell by cell.
+Every order that PyTorch has a word for, and one from a table, on 2 and 4 processes over Gloo, with the same float64 weights
+and samples: once from its tasks alone, which PyTorch lowers itself, once from the table with the transfers that we have put
+in. Compared are the loss, the gradient of every parameter, and what PyTorch's lowering makes of the tasks: it must be what
+`vimec order --with=shards` prints, cell by cell.
 
 Our gradients: with `betas: [0.5, 0.5]` the first moments of a checkpoint behind the first step are half of them, exactly.
 """
@@ -34,25 +34,38 @@ MICROBATCHES, SAMPLES, SEQUENCE = 8, 2, 32
 # sequences. Found are 5e-16 to 8e-16.
 TOLERANCE = 1e-14
 BEYOND = {"chimera": "two copies", "dualpipe": "two copies", "seq1f1b": "slices"}
+# On 2 ranks: three stages on rank 0, two on rank 1, neighbours among them; weight gradients at the end.
+UNEVEN = "uneven.csv"
 
 
-def names_of(tools):
-    """Of all orders that train, but those with two copies and slices."""
+def write_uneven(folder):
+    def tasks(*kinds):
+        return [f"{kind}{microbatch}" for microbatch in range(MICROBATCHES) for kind in kinds]
+
+    rows = [tasks("0F", "1F") + tasks("4F", "4I") + tasks("1B", "0I") + tasks("4W", "0W"),
+            tasks("2F", "3F") + tasks("3I", "3W", "2B")]
+    (folder / UNEVEN).write_text("".join(",".join(row) + "\n" for row in rows))
+
+
+def orders_of(tools, ranks):
+    """All names that train, but those with two copies and slices; and a table that is nobody's."""
     listed = json.loads(tools.run("vimec", "schedules", "--json").stdout)["schedules"]
-    return [entry["name"] for entry in listed if entry["name"] != "forward-only" and entry["name"] not in BEYOND]
+    names = [entry["name"] for entry in listed if entry["name"] != "forward-only" and entry["name"] not in BEYOND]
+    return names + [UNEVEN] * (ranks == 2)
 
 
 def table(tools, name, ranks, *options, expect=0):
+    shape = [] if name == UNEVEN else ["--ranks", ranks, "--microbatches", MICROBATCHES]
     slices = ["--slices", 2] if name == "seq1f1b" else []
-    shape = ["--ranks", ranks, "--microbatches", MICROBATCHES, *slices]
-    return tools.run("vimec", "order", name, *shape, "--format=csv", *options, expect=expect)
+    return tools.run("vimec", "order", name, *shape, *slices, "--format=csv", *options, expect=expect)
 
 
 def our_step(tools, name, ranks):
     """Loss and gradients of a step from the weights in `start`."""
     saved = f"saved-{name}-{ranks}"
+    layout = "layout: [1, 2, 2, 2, 1]" if name == UNEVEN else None
     job = vime.job(name, ranks, steps=1, model="{checkpoint: start, dtype: float64}", microbatches=MICROBATCHES,
-                   samples=SAMPLES, sequence=SEQUENCE).replace("clip: 1.0", "clip: 0, betas: [0.5, 0.5]")
+                   samples=SAMPLES, sequence=SEQUENCE, pipeline=layout).replace("clip: 1.0", "clip: 0, betas: [0.5, 0.5]")
     summary = tools.train(tools.compile(job + f"checkpoint: {{dir: {saved}, every: 1 step}}\n", f"{name}-{ranks}"))
     moments = {}
     for path in (tools.folder / saved / "step-000001").glob("*.safetensors"):
@@ -63,7 +76,8 @@ def our_step(tools, name, ranks):
 
 def samples(folder):
     """Tokens and labels of all samples of the step."""
-    windows = torch.frombuffer(bytearray((folder / "corpus.txt").read_bytes()), dtype=torch.uint8).view(-1, SEQUENCE + 1).long()
+    text = bytearray((folder / "corpus.txt").read_bytes())
+    windows = torch.frombuffer(text, dtype=torch.uint8).view(-1, SEQUENCE + 1).long()
     assert len(windows) == MICROBATCHES * SAMPLES
     return windows[:, :-1], windows[:, 1:]
 
@@ -154,11 +168,12 @@ def main():
         folder = pathlib.Path(name)
         tools = vime.Tools(pathlib.Path(sys.argv[1]).resolve(), folder)
         vime.corpus(folder, MICROBATCHES * SAMPLES * (SEQUENCE + 1))
-        tools.train(tools.compile(vime.job("1f1b", 2, steps=1, model=MODEL, export="start", samples=SAMPLES, sequence=SEQUENCE)))
+        start = vime.job("1f1b", 2, steps=1, model=MODEL, export="start", samples=SAMPLES, sequence=SEQUENCE)
+        tools.train(tools.compile(start))
         refuses_what_pytorch_has_no_word_for(tools)
-        orders = names_of(tools)
+        write_uneven(folder)
         for ranks in (2, 4):
-            theirs = []
+            orders, theirs = orders_of(tools, ranks), []
             for order in orders:
                 for suffix, options, table_format in [("", [], "compute_only"),
                                                       ("-transfers", ["--with=transfers"], "compute_comms")]:
