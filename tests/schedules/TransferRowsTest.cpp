@@ -3,10 +3,9 @@
 #include "schedules/SlotsForCosts.h"
 #include "schedules/TransferComparison.h"
 #include "schedules/UnitTime.h"
-#include "tests/schedules/ParsedOrder.h"
+#include "tests/schedules/PyTorchShapes.h"
 
 #include <map>
-#include <set>
 
 #include <gtest/gtest.h>
 
@@ -138,53 +137,35 @@ TEST(PyTorchTransfers, ReceivesStandWhereTheirSendersSend) {
             "receive 0F0, 1F0, 1B0, send 1I0, receive 0F1, 1F1, 1B1, send 1I1");
 }
 
-// Orders that PyTorch has, for two, four and eight ranks, as far as its constructors take them.
+// Tables, and how many of them never end.
 struct Counted {
   int tables = 0, deferredPerPair = 0, deferredPerDirection = 0;
   bool operator==(const Counted &) const = default;
 };
 
-bool isTakenByPyTorch(std::string_view order, int ranks, int microbatches) {
-  return order != "1f1b" || microbatches >= ranks;
-}
-
 // PyTorch's places for receives over strict rendezvous, and ours. Nobody's early ones get stuck.
 TEST(PyTorchTransfers, DeferredReceivesGetStuck) {
-  const std::map<int, std::set<int>> microbatches{
-      {2, {1, 2, 3, 4, 6, 8}}, {4, {1, 4, 6, 8, 10, 12, 16}}, {8, {1, 3, 8, 10, 16, 20, 24, 32}}};
-  const std::map<std::string_view, std::vector<int>> chunks{
-      {"gpipe", {1}},      {"forward-only", {1}},
-      {"1f1b", {1}},       {"looped-bfs", {1, 2, 4}},
-      {"zb-v", {2}},       {"interleaved-zb", {1, 2, 4}},
-      {"dualpipe-v", {2}}, {"interleaved", {1, 2, 4}}};
   std::map<std::string_view, Counted> counted;
   Counted all;
-  for (const auto &[name, numbers] : chunks)
-    for (const auto &[ranks, counts] : microbatches)
-      for (const int count : counts)
-        for (const int number : numbers) {
-          const Order &order = *findOrder(name);
-          const ScheduleShape shape = shapeFor(order, ranks, count, number);
-          if (check(order, shape) || !isTakenByPyTorch(name, ranks, count))
-            continue;
-          SCOPED_TRACE(testing::Message() << name << " " << ranks << " " << count << " " << number);
-          const Schedule schedule = order.build(shape);
-          const auto early = transfersAsPyTorch(schedule, count);
-          ASSERT_TRUE(early);
-          const TransferRows deferred = deferredReceives(*early);
-          const auto ours = rowsOf(*layClock(schedule, count), schedule, count);
-          Counted here{1, !rendezvous(deferred, kShort, Queues::PerPair),
-                       !rendezvous(deferred, kShort, Queues::PerDirection)};
-          for (Counted *sum : {&counted[name], &all}) {
-            sum->tables += here.tables;
-            sum->deferredPerPair += here.deferredPerPair;
-            sum->deferredPerDirection += here.deferredPerDirection;
-          }
-          for (const Queues queues : {Queues::PerPair, Queues::PerDirection, Queues::PerFlow}) {
-            EXPECT_TRUE(rendezvous(*early, kShort, queues));
-            EXPECT_TRUE(rendezvous(ours, kShort, queues));
-          }
-        }
+  for (const auto &[order, shape] : pyTorchShapes()) {
+    SCOPED_TRACE(testing::Message() << order->name << " " << shape.ranks << " "
+                                    << shape.microbatches << " " << shape.chunks);
+    const int count = shape.microbatches;
+    const Schedule schedule = order->build(shape);
+    const auto early = transfersAsPyTorch(schedule, count);
+    ASSERT_TRUE(early);
+    const TransferRows deferred = deferredReceives(*early);
+    const auto ours = rowsOf(*layClock(schedule, count), schedule, count);
+    for (Counted *sum : {&counted[order->name], &all}) {
+      ++sum->tables;
+      sum->deferredPerPair += !rendezvous(deferred, kShort, Queues::PerPair);
+      sum->deferredPerDirection += !rendezvous(deferred, kShort, Queues::PerDirection);
+    }
+    for (const Queues queues : {Queues::PerPair, Queues::PerDirection, Queues::PerFlow}) {
+      EXPECT_TRUE(rendezvous(*early, kShort, queues));
+      EXPECT_TRUE(rendezvous(ours, kShort, queues));
+    }
+  }
   EXPECT_EQ(counted["gpipe"], (Counted{21, 0, 0}));
   EXPECT_EQ(counted["forward-only"], (Counted{21, 0, 0}));
   EXPECT_EQ(counted["1f1b"], (Counted{17, 17, 0}));
