@@ -57,7 +57,22 @@ public:
   Rendezvous(const TransferRows &rows, UnitCosts costs, Queues queues)
       : rows(rows), costs(costs), queues(queues), messages(rows), next(rows.rows.size(), 0),
         freeAt(rows.rows.size(), 0), arrival(static_cast<std::size_t>(messages.count()), kNotYet),
-        isPosted(static_cast<std::size_t>(messages.count()), 0) {}
+        isPosted(static_cast<std::size_t>(messages.count()), 0) {
+    std::map<std::tuple<int, int, bool>, int> numbers; // from, to, and whether forward
+    for (const bool forward : {true, false})
+      for (int stage = 0; stage < static_cast<int>(rows.placement.size()); ++stage) {
+        const Task maker{forward ? TaskKind::Forward : TaskKind::BackwardInput, stage, 0};
+        int &number = channelOf[forward].emplace_back(Messages::kNone);
+        if (messages.madeBy(maker) == Messages::kNone)
+          continue;
+        int from = rows.placement[stage], to = messages.receiverOf(maker);
+        if (queues == Queues::PerPair && from > to)
+          std::swap(from, to);
+        const std::tuple key{from, to, queues == Queues::PerFlow && forward};
+        number = numbers.emplace(key, static_cast<int>(numbers.size())).first->second;
+      }
+    channels.resize(numbers.size());
+  }
 
   std::optional<std::int64_t> run() {
     for (std::size_t rank = 0; rank < rows.rows.size(); ++rank)
@@ -123,7 +138,7 @@ private:
 
   bool post(int rank, Kind kind, const Task &maker) {
     const int message = messages.madeBy(maker);
-    Channel &channel = channelOf(maker);
+    Channel &channel = channels[channelOf[isForward(maker)][maker.stage]];
     isPosted[message] |= kind == Kind::Send;
     Queue &queue = channel.ends[endOf(rank, kind, maker)];
     queue.posts.push_back({message, freeAt[rank]});
@@ -137,13 +152,6 @@ private:
       return kind == Kind::Send ? 0 : 1;
     const int sender = rows.placement[maker.stage], receiver = messages.receiverOf(maker);
     return rank == std::min(sender, receiver) ? 0 : 1;
-  }
-
-  Channel &channelOf(const Task &maker) {
-    int from = rows.placement[maker.stage], to = messages.receiverOf(maker);
-    if (queues == Queues::PerPair && from > to)
-      std::swap(from, to);
-    return channels[{from, to, queues == Queues::PerFlow && isForward(maker)}];
   }
 
   void pass(Channel &channel) {
@@ -179,8 +187,9 @@ private:
   std::vector<std::int64_t> freeAt; // by rank
   std::vector<std::int64_t> arrival;
   std::vector<char> isPosted; // by its sender
-  std::map<std::tuple<int, int, bool>, Channel> channels;
-  std::deque<int> awake; // ranks that may go on
+  std::vector<Channel> channels;
+  std::vector<int> channelOf[2]; // backward and forward, by the stage that makes the message
+  std::deque<int> awake;         // ranks that may go on
 };
 
 } // namespace

@@ -22,8 +22,10 @@ struct ShownOrder {
   int microbatches;
 };
 ShownOrder shown(const Schedule &order, std::uint32_t microbatches) {
+  constexpr std::uint32_t kMostCells = 1 << 19; // of stage and microbatch: what takes a second
   const auto stages = static_cast<std::uint32_t>(order.placement.size());
-  const std::uint32_t few = std::min(microbatches, 4 * std::max(stages, std::uint32_t{8}));
+  const std::uint32_t few = std::min(
+      {microbatches, 4 * std::max(stages, std::uint32_t{8}), std::max(kMostCells / stages, 1u)});
   return {few < microbatches ? shortened(order, few) : order, static_cast<int>(few)};
 }
 
