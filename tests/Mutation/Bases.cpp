@@ -45,6 +45,12 @@ const std::vector<BasePlan> &basePlans() {
                                                  .evaluates = 2,
                                                  .replicas = 2})},
       {"checkpoints", lowered({.microbatches = 2, .layers = 2, .exportTo = "out", .saves = 2})},
+      {"one receive slot", lowered({.ranks = 3, .microbatches = 4, .layers = 3, .slots = {1}})},
+      {"four receive slots",
+       lowered(
+           {.schedule = "interleaved", .microbatches = 4, .chunks = 2, .layers = 4, .slots = {4}})},
+      {"receive slots of each rank, folded",
+       lowered({.ranks = 2, .microbatches = 24, .layers = 2, .slots = {1, 4}})},
       {"tied head", lowered({.microbatches = 2, .layers = 2, .tiedHead = true})},
   };
   return kPlans;

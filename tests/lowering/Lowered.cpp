@@ -30,6 +30,7 @@ Job jobOf(const JobShape &shape) {
   job.pipeline.schedule.value = shape.schedule;
   job.pipeline.microbatches.value = shape.microbatches;
   job.pipeline.chunks.value = shape.chunks;
+  job.pipeline.receiveSlots.value = shape.slots;
   job.pipeline.microbatch.value = {.count = 2};
   job.batch.global.value = std::uint64_t{2} * shape.microbatches * shape.replicas;
   job.data.text.value = "corpus.txt";

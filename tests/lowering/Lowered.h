@@ -21,7 +21,8 @@ struct JobShape {
   std::uint32_t evaluates = 0;            // microbatches of held-out text every second step
   std::uint32_t replicas = 1;
   bool tiedHead = false, recomputesLayers = false;
-  std::uint32_t saves = 0; // steps between two checkpoints; 0: none
+  std::uint32_t saves = 0;               // steps between two checkpoints; 0: none
+  std::vector<std::uint64_t> slots = {}; // schedules/ReceiveSlots.h; empty: the usual ones
 };
 
 /// The orders that a job can have.
