@@ -165,6 +165,13 @@ PYBIND11_MODULE(_core, module) {
              return held(shards ? withShards(schedule) : withTransfers(schedule));
            })
       .def("verify", &verified)
+      .def("standstill",
+           [](const HeldOrder &order) {
+             py::list places;
+             for (const TableEntry &entry : standstillAsWritten(order.table))
+               places.append(recordOf(entry.place, order.table));
+             return places;
+           })
       .def("sums_out_of_order",
            [](const HeldOrder &order) {
              return tupleOf(stagesThatSumOutOfOrder(order.table.schedule()));

@@ -85,19 +85,11 @@ void judgePairs(const std::vector<TableEntry> &row) {
   }
 }
 
-py::dict recordOf(const SourceSpan &span, const OrderTable *table) {
-  py::object rank = py::none(), cell = py::none();
-  if (table && 0 < span.line && span.line <= static_cast<int>(table->rows.size())) {
-    rank = py::cast(span.line - 1);
-    const auto &row = table->rows[static_cast<std::size_t>(span.line) - 1];
-    const auto found = std::find_if(row.begin(), row.end(), [&](const TableEntry &entry) {
-      return entry.place.column == span.column;
-    });
-    if (found != row.end())
-      cell = py::cast(found - row.begin());
-  }
-  return py::dict("rank"_a = rank, "cell"_a = cell, "line"_a = span.line, "column"_a = span.column,
-                  "length"_a = span.length);
+py::dict placeRecord(const SourceSpan &span, const OrderTable *table) {
+  if (table && 0 < span.line && span.line <= static_cast<int>(table->rows.size()))
+    return recordOf(TablePlace{span.line, span.column, span.length}, *table);
+  return py::dict("rank"_a = py::none(), "cell"_a = py::none(), "line"_a = span.line,
+                  "column"_a = span.column, "length"_a = span.length);
 }
 
 py::dict recordOf(const ScheduleShape &shape) {
@@ -204,6 +196,17 @@ py::dict recordOf(const ComparedOrder &compared) {
   return record;
 }
 
+py::dict recordOf(const TablePlace &place, const OrderTable &table) {
+  const auto &row = table.rows[static_cast<std::size_t>(place.line) - 1];
+  const auto found = std::find_if(row.begin(), row.end(), [&](const TableEntry &entry) {
+    return entry.place.column == place.column;
+  });
+  return py::dict("rank"_a = place.line - 1,
+                  "cell"_a = found == row.end() ? py::object(py::none())
+                                                : py::object(py::int_(found - row.begin())),
+                  "line"_a = place.line, "column"_a = place.column, "length"_a = place.length);
+}
+
 py::list recordsOf(const Findings &findings, const OrderTable *table, const std::string &text,
                    const std::string &file) {
   SourceCache sources;
@@ -213,12 +216,12 @@ py::list recordsOf(const Findings &findings, const OrderTable *table, const std:
     py::list notes;
     for (const Note &note : finding.notes)
       notes.append(py::dict("text"_a = printable(note.text),
-                            "place"_a = note.span ? py::object(recordOf(*note.span, table))
+                            "place"_a = note.span ? py::object(placeRecord(*note.span, table))
                                                   : py::object(py::none())));
     records.append(py::dict(
         "code"_a = codeOf(finding.rule, finding.number),
         "rule"_a = std::string(nameOf(finding.rule)), "message"_a = printable(finding.message),
-        "place"_a = recordOf(finding.span, table), "label"_a = printable(finding.spanLabel),
+        "place"_a = placeRecord(finding.span, table), "label"_a = printable(finding.spanLabel),
         "notes"_a = notes, "help"_a = printable(finding.help),
         "rendered"_a = renderText(finding, sources)));
   }

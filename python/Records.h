@@ -27,6 +27,8 @@ OrderTable tableOfRows(const pybind11::sequence &rows, int copies, int slices);
 pybind11::dict recordOf(const Order &order);
 pybind11::dict recordOf(const OrderProblem &problem);
 pybind11::dict recordOf(const ComparedOrder &compared);
+/// Rank and number of the cell, and where it stands in the text.
+pybind11::dict recordOf(const TablePlace &place, const OrderTable &table);
 /// Findings about the cells of `text`, which is called `file`.
 pybind11::list recordsOf(const Findings &findings, const OrderTable *table, const std::string &text,
                          const std::string &file);

@@ -7,7 +7,7 @@ from typing import Any, Iterable, Sequence
 
 from . import _core
 from ._errors import Error, IllegalOrder, TableError, UnknownOrder
-from ._findings import Finding, findings_of
+from ._findings import Finding, Place, findings_of
 from ._metrics import Metrics, metrics_of
 from ._numbers import costs_of, whole
 from ._rules import orders, shape_error
@@ -117,8 +117,17 @@ class Order:
         return self._core.is_old
 
     def verify(self) -> list[Finding]:
-        """Every independent way in which the order breaks a rule, a few of each kind; empty: it is legal."""
+        """Every independent way in which the order breaks a rule, a few of each kind; empty: it is legal.
+
+        This is what its cells say; `vimec verify order.csv` also makes a plan of them and proves that.
+        """
         return findings_of(self._core.verify(self._name if self._name.endswith(".csv") else "order.csv"))
+
+    def standstill(self) -> tuple[Place, ...]:
+        """Where ranks would wait for each other for ever, a cell of each, if a table with transfers were run as it is
+        written, every send until it is received; empty: it would finish. Plans order transfers anew and never do this."""
+        self._refuse(self.verify())
+        return tuple(Place(**place) for place in self._core.standstill())
 
     def sums_out_of_order(self) -> tuple[int, ...]:
         """Stages whose weight gradients do not add up in ascending microbatch: legal, but the same sums are rounded

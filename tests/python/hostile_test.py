@@ -24,8 +24,11 @@ def use(order):
         assert metrics.bounds is None or metrics.makespan >= metrics.bounds.makespan, (order.rows, metrics)
     except vime.IllegalOrder as refused:
         assert refused.findings == findings
+    if not findings:
+        assert all(0 <= place.rank < order.ranks for place in order.standstill())
     if not findings and order.copies == order.slices == 1:
-        assert [order.lowered(shards=shards).verify() for shards in (False, True)] == [[], []], order.rows
+        for lowered in (order.lowered(), order.lowered(shards=True)):
+            assert lowered.verify() == [] and lowered.standstill() == (), order.rows
     assert vime.Order(order.rows, copies=order.copies, slices=order.slices) == order
     return not findings
 

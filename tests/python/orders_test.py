@@ -141,6 +141,16 @@ class Lowered(unittest.TestCase):
                     self.assertEqual(lowered.to_csv().splitlines(), vimec("order", *shape).splitlines())
                     self.assertEqual(lowered.verify(), [])
 
+    def test_stands_still_nowhere(self):
+        order = vime.order("interleaved", 4, 8).lowered()
+        self.assertEqual(order.standstill(), ())
+        # Both ranks send before they receive.
+        crossed = vime.Order.from_csv("0F0,0F1,0SEND_F0,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
+                                      "1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,1F1,1B1,1SEND_B1\n")
+        self.assertEqual(crossed.verify(), [])
+        self.assertEqual([(place.rank, str(crossed.rows[place.rank][place.cell])) for place in crossed.standstill()],
+                         [(0, "0SEND_F1"), (1, "1SEND_B0")])
+
     def test_what_cannot_be(self):
         with self.assertRaisesRegex(vime.Error, "slices"):
             vime.order("seq1f1b", 2, 4, slices=2).lowered()
