@@ -65,12 +65,17 @@ Exchange exchangeOf(plan::Collective operation) {
 Meeting::Meeting(std::uint32_t parties, std::uint32_t root, Exchange exchange)
     : count(parties), root(root), exchange(exchange), parties(std::make_unique<Party[]>(parties)),
       payloads(std::make_unique<Payload[]>(std::size_t(kOpenTransfers) * parties)),
-      arrived(std::make_unique<std::atomic<std::uint32_t>[]>(kOpenTransfers)) {}
+      arrived(std::make_unique<std::atomic<std::uint32_t>[]>(kOpenTransfers)) {
+  if (exchange == exchangeMessage && count > 2) // of two parties both are there or none is
+    come = std::make_unique<std::atomic<std::uint8_t>[]>(std::size_t(kOpenTransfers) * count);
+}
 
 bool Meeting::arrive(std::uint32_t party, std::uint64_t index, const Payload &payload) {
   const std::span<Payload> all = payloadsOf(index);
   all[party] = payload;
   parties[party].arrivals.store(index + 1, std::memory_order_relaxed);
+  if (isBroadcast())
+    return arriveAtBroadcast(party, index);
   std::atomic<std::uint32_t> &here = arrived[index % kOpenTransfers];
   if (here.fetch_add(1, std::memory_order_acq_rel) + 1 != count)
     return true;
@@ -82,6 +87,43 @@ bool Meeting::arrive(std::uint32_t party, std::uint64_t index, const Payload &pa
                                             // before it comes again
   for (std::uint32_t other = 0; other < count; ++other)
     parties[other].sleeper->advance(parties[other].finished, index + 1);
+  return true;
+}
+
+namespace {
+
+constexpr std::uint8_t kMemberCame = 1, kRootCame = 2;
+
+} // namespace
+
+bool Meeting::arriveAtBroadcast(std::uint32_t party, std::uint64_t index) {
+  if (party != root)
+    return (comeFor(party, index).fetch_or(kMemberCame, std::memory_order_acq_rel) & kRootCame) ==
+               0 ||
+           deliver(party, index);
+  for (std::uint32_t member = 0; member < count; ++member)
+    if (member != root &&
+        (comeFor(member, index).fetch_or(kRootCame, std::memory_order_acq_rel) & kMemberCame) !=
+            0 &&
+        !deliver(member, index))
+      return false;
+  return true;
+}
+
+/// The root and the member are there. Nobody else touches their places until the counters, which
+/// both read before they come again, say so.
+bool Meeting::deliver(std::uint32_t member, std::uint64_t index) {
+  const std::span<Payload> all = payloadsOf(index);
+  if (all[member].bytes != all[root].bytes)
+    return false;
+  copy(all[member].destination, all[root].source, all[root].bytes);
+  comeFor(member, index).store(0, std::memory_order_relaxed);
+  parties[member].sleeper->advance(parties[member].finished, index + 1);
+  std::atomic<std::uint32_t> &served = arrived[index % kOpenTransfers];
+  if (served.fetch_add(1, std::memory_order_acq_rel) + 2 != count)
+    return true;
+  served.store(0, std::memory_order_relaxed);
+  parties[root].sleeper->advance(parties[root].finished, index + 1);
   return true;
 }
 

@@ -4,6 +4,9 @@
 // everybody and advances all counters: one atomic addition per end, no lock, no buffer, no heap. A
 // party arrives again only after its own call returned, and the last one copies inside its call, so
 // transfers finish in order.
+//
+// A broadcast does not wait for everybody: a member has finished as soon as it and the root are
+// there, the second of the two copies. So who comes early can go on without those who come late.
 #pragma once
 
 #include <atomic>
@@ -43,6 +46,13 @@ private:
     Sleeper *sleeper = nullptr;
   };
 
+  bool isBroadcast() const { return come != nullptr; }
+  bool arriveAtBroadcast(std::uint32_t party, std::uint64_t index);
+  bool deliver(std::uint32_t member, std::uint64_t index);
+  std::atomic<std::uint8_t> &comeFor(std::uint32_t member, std::uint64_t index) {
+    return come[(index % kOpenTransfers) * count + member];
+  }
+
   std::span<Payload> payloadsOf(std::uint64_t index) {
     return {payloads.get() + (index % kOpenTransfers) * count, count};
   }
@@ -51,7 +61,9 @@ private:
   const Exchange exchange;
   std::unique_ptr<Party[]> parties;
   std::unique_ptr<Payload[]> payloads;                   // kOpenTransfers × count
-  std::unique_ptr<std::atomic<std::uint32_t>[]> arrived; // kOpenTransfers
+  std::unique_ptr<std::atomic<std::uint32_t>[]> arrived; // kOpenTransfers; of a broadcast: served
+  /// Of a broadcast for each member whether it and the root are there: kOpenTransfers × count.
+  std::unique_ptr<std::atomic<std::uint8_t>[]> come;
 };
 
 /// What a message does, and what each collective does.

@@ -246,6 +246,31 @@ TEST_P(TransportSuite, CollectivesGiveEveryMemberItsPart) {
     }
 }
 
+/// Rank 2 comes to the broadcast only after rank 1 has it.
+TEST_P(TransportSuite, ABroadcastReachesWhoIsThereBeforeOthersCome) {
+  if (GetParam() == Backend::Rendezvous)
+    GTEST_SKIP() << "a strict rendezvous waits for all of them";
+  std::vector<RankEnds> ends = noEnds(3);
+  addGroup(ends, 0, plan::Collective::Broadcast, /*root=*/0);
+  addChannel(ends, 1, 2);
+  runRanks(GetParam(), {ends}, [&](Rank &rank) {
+    for (std::uint32_t call = 0; call < 30; ++call) {
+      std::uint32_t shared = rank.rank == 0 ? call + 7 : 0, token = call;
+      if (rank.rank == 2) {
+        expectOk(rank.transport->post(1, {.destination = &token, .bytes = sizeof token}));
+        expectOk(rank.transport->await(1, call + 1));
+      }
+      expectOk(rank.transport->post(0, {&shared, &shared, sizeof shared}));
+      expectOk(rank.transport->await(0, call + 1));
+      ASSERT_EQ(shared, call + 7);
+      if (rank.rank == 1) {
+        expectOk(rank.transport->post(1, {.source = &token, .bytes = sizeof token}));
+        expectOk(rank.transport->await(1, call + 1));
+      }
+    }
+  });
+}
+
 /// ((g0 + g1) + g2) + … of numbers whose sum depends on the order.
 template <typename Number> Number summand(std::uint32_t member, std::size_t index) {
   return static_cast<Number>((member % 2 ? -1.0 : 1.0) * (1e7 / (1 + index % 97)) + 0.1 * member);
