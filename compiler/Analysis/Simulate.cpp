@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "compiler/Analysis/SharedCores.h"
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"
 
@@ -38,7 +39,8 @@ struct Meeting {
   std::size_t link = 0;             // of a transfer
   std::int64_t carried = 0;         // on the wire, nanoseconds of a message
   std::int64_t latency = 0;
-  std::size_t done = 0; // calls that all have come to
+  std::size_t done = 0;       // calls that all have come to
+  std::uint32_t root = kNone; // of a broadcast: its lane
 };
 
 struct Link {
@@ -139,6 +141,7 @@ private:
       Meeting meeting{.lanes = view.lanes, .link = kNoLink};
       switch (group.operation) {
       case Collective::Broadcast:
+        meeting.root = view.lanes[view.root];
         meeting.carried = others == 0 ? 0 : carried;
         meeting.latency =
             durations.latency * std::bit_width(static_cast<std::uint64_t>(others)); // a tree
@@ -378,6 +381,8 @@ private:
     if (lanes[lane].meeting == kNoMeeting)
       return; // nobody ever comes
     Meeting &meeting = meetings[lanes[lane].meeting];
+    if (meeting.root != kNone)
+      return broadcast(meeting, lane, now);
     for (const std::uint32_t other : meeting.lanes)
       if (lanes[other].entries.size() <= meeting.done)
         return;
@@ -410,6 +415,27 @@ private:
         times.peer = lanes[meeting.lanes[party == meeting.lanes[0]]].entries[call];
       endOnLane(table.lanes()[party].rank, party, entry, end);
     }
+  }
+
+  /// A member is done once it and the root have come, the root once all have.
+  void broadcast(Meeting &meeting, std::uint32_t lane, std::int64_t now) {
+    const std::uint32_t comes = lanes[lane].entries.back();
+    const auto serve = [&](std::uint32_t party, std::size_t call) {
+      const std::uint32_t entry = lanes[party].entries[call];
+      ActionTimes &times = result.times[entry];
+      times.ready = times.begin = now;
+      times.readyBehind = comes;
+      endOnLane(table.lanes()[party].rank, party, entry, now + meeting.carried + meeting.latency);
+    };
+    const std::size_t call = lanes[lane].entries.size() - 1;
+    for (const std::uint32_t member : meeting.lanes)
+      if (member != meeting.root && (lane == meeting.root || member == lane) &&
+          std::min(lanes[member].entries.size(), lanes[meeting.root].entries.size()) > call)
+        serve(member, call);
+    if (std::ranges::all_of(meeting.lanes, [&](std::uint32_t party) {
+          return lanes[party].entries.size() > meeting.done;
+        }))
+      serve(meeting.root, meeting.done++);
   }
 
   /// Of an all-reduce: twice its operand, up the chain of members and down.
@@ -484,6 +510,17 @@ private:
 };
 
 } // namespace
+
+verify::Choice steadyStepOf(const plan::Plan &plan) {
+  verify::Choice choice = verify::wholeStepOf(plan);
+  if (!isPostValidated(plan))
+    return choice;
+  for (const Decision decision :
+       {Decision::Evaluate, Decision::Save, Decision::Settle, Decision::Verdict})
+    if (const auto values = valuesOf(plan, decision); !values.empty())
+      choice.values[static_cast<std::size_t>(decision)] = values.front();
+  return choice;
+}
 
 Simulated simulate(const ActionTable &table, const Durations &durations, std::uint32_t steps) {
   return Engine(table, durations, steps).run();

@@ -1,6 +1,6 @@
 // Simulate: when each action of a plan is posted, starts and ends, if all takes the times given.
 //
-//   verify::ActionTable table(plan, verify::wholeStepOf(plan));
+//   verify::ActionTable table(plan, steadyStepOf(plan));
 //   Simulated run = simulate(table, unitDurations(plan));
 //   run.period                          // of steps that follow each other
 //   run.times[entry].begin              // in the last step that was simulated
@@ -8,7 +8,8 @@
 // Ranks do what the executor does: each dispatches its actions in their order, waits for what they
 // wait for, computes at once, hands transfers and collectives over and goes on. A message starts
 // when both of its ends are posted (strict rendezvous; a transport that buffers is no slower), a
-// collective when all members have come. A link, from one rank to another and one way, carries one
+// collective when all members have come, but a broadcast for each member when it and the root have:
+// so Gloo and threads do it. A link, from one rank to another and one way, carries one
 // message at a time. Ranks that share cores share their speed.
 //
 // Events are handled in the sequence of their times, so that a link or a core goes to whom it
@@ -54,8 +55,12 @@ struct Simulated {
   std::optional<std::string> stuck;
 };
 
+/// A whole step with all that it can decide; of a plan that commits early one that stands and is
+/// followed by the next one at once.
+verify::Choice steadyStepOf(const plan::Plan &plan);
+
 /// So many trips of the loop over steps, at least one, at most those of the plan. The table is
-/// unshortened (`wholeStepOf`).
+/// unshortened (`steadyStepOf`).
 Simulated simulate(const verify::ActionTable &table, const Durations &durations,
                    std::uint32_t steps = 3);
 

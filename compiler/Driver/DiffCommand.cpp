@@ -135,7 +135,7 @@ Status readFacts(const std::string &path, const std::string &costs, Findings &fi
   verifyPlan(facts.plan, findings, path);
   if (findings.any())
     return Status(StatusCode::InvalidInput, "only proved plans are compared");
-  facts.table.emplace(facts.plan, verify::wholeStepOf(facts.plan));
+  facts.table.emplace(facts.plan, steadyStepOf(facts.plan));
   const PlanCosts assumed = costsOf(facts.plan, costs);
   facts.report = reportOf(*facts.table, simulate(*facts.table, assumed.durations));
   facts.messages = messagesOf(*facts.table);

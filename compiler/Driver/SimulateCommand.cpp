@@ -148,7 +148,7 @@ int runSimulate(const SimulateArguments &arguments, const OutputOptions &output)
     SourceCache sources;
     return reportFindings(findings, sources, output);
   }
-  const ActionTable table(*plan, verify::wholeStepOf(*plan));
+  const ActionTable table(*plan, steadyStepOf(*plan));
   std::optional<Measured> measured;
   if (!arguments.measured.empty()) {
     StatusOr<Measured> found = measuredIn(arguments.measured, *plan, table);

@@ -69,7 +69,7 @@ StatusOr<Drawn> drawnPlan(const std::string &path, const ViewArguments &argument
     if (findings.all()[index].rule == Rule::S3)
       return Status(StatusCode::InvalidInput,
                     "`" + path + "` names what is not there, so that nothing of it can be drawn");
-  const verify::ActionTable table(*plan, verify::wholeStepOf(*plan));
+  const verify::ActionTable table(*plan, steadyStepOf(*plan));
   std::optional<Measured> measured;
   if (!arguments.measured.empty()) {
     StatusOr<Measured> found = measuredIn(arguments.measured, *plan, table);

@@ -1,7 +1,9 @@
-// Rules about what varies from step to step: the learning rate and evaluations.
+// Rules about what varies from step to step: the learning rate, evaluations, and when the optimizer
+// commits.
 #include <fmt/format.h>
 
 #include "compiler/Frontend/Draft.h"
+#include "compiler/Frontend/Microbatch.h"
 #include "compiler/Frontend/Rules.h"
 
 namespace vime {
@@ -60,6 +62,50 @@ void checkEvaluation(Draft &draft) {
           .note('`' + path + "` says: " + std::string(findField(path)->sentence));
 }
 
+constexpr const char *kBarrierHelp = "write `commit: barrier`, which is the default";
+
+/// What the optimizer cannot do early yet.
+void checkEarlyCommit(Draft &draft) {
+  const Job &job = draft.job;
+  const auto refuse = [&](std::string what, std::string label, const SourceSpan &where,
+                          std::string note) {
+    draft
+        .error(JobCode::LaterValue,
+               "`optimizer.commit` asks for something vime cannot do yet: `post_validated` " + what,
+               job.optimizer.commit.span, std::move(label))
+        .note(std::move(note), where)
+        .withHelp(kBarrierHelp);
+  };
+  if (draft.isKnown("data.tail") && job.data.tail.value == "short")
+    refuse("with steps of fewer microbatches", "takes steps of one size", job.data.tail.span,
+           "the last step of an epoch is shorter");
+  if (draft.isKnown("pipeline.microbatch") && isPacked(job))
+    refuse("with packed samples", "takes steps of one size", job.pipeline.microbatch.span,
+           "microbatches are counted in tokens");
+  const Job::NamedModel *model = draft.model(job.actor.model.value);
+  if (model && model->config.tiedHead)
+    refuse("with a tied head", "has no copy of a tied matrix to take back", model->span,
+           "the head of this model is tied");
+}
+
+/// Where no step is followed by the next one at once, nothing would be gained.
+void checkEarlyCommitUsed(Draft &draft) {
+  const Job &job = draft.job;
+  const auto unused = [&](std::string why, const SourceSpan &where) {
+    draft
+        .error(JobCode::UnusedValue, "`optimizer.commit` has no use: " + why,
+               job.optimizer.commit.span)
+        .note("which is stated here", where)
+        .withHelp(kBarrierHelp);
+  };
+  if (draft.isKnown("run.steps") && job.run.steps.value == 1)
+    unused("no step follows the only one", job.run.steps.span);
+  else if (draft.isKnown("eval.every") && job.evaluation.every.value == 1)
+    unused("an evaluation stands behind every step", job.evaluation.every.span);
+  else if (draft.isKnown("checkpoint.every") && job.checkpoint.every.value == 1)
+    unused("a checkpoint stands behind every step", job.checkpoint.every.span);
+}
+
 } // namespace
 
 void checkVariation(Draft &draft) {
@@ -67,6 +113,10 @@ void checkVariation(Draft &draft) {
   checkFloor(draft);
   checkDecay(draft);
   checkEvaluation(draft);
+  if (!draft.isKnown("optimizer.commit") || draft.job.optimizer.commit.value != "post_validated")
+    return;
+  checkEarlyCommit(draft);
+  checkEarlyCommitUsed(draft);
 }
 
 } // namespace vime

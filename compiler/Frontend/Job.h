@@ -96,6 +96,7 @@ struct Job {
   struct {
     Field<std::string> kind; // `adamw`
     Field<double> learningRate, beta1, beta2, epsilon, weightDecay;
+    Field<std::string> commit;   // `barrier`, `post_validated`
     Field<double> clip;          // largest global norm of the gradients; 0: they are not clipped
     Field<std::uint64_t> warmup; // steps
     Field<std::string> decay;    // `constant`, `linear`, `cosine`

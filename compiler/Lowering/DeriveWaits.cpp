@@ -76,7 +76,8 @@ public:
     describeOperands(isRoot);
   }
 
-  bool run(const std::vector<std::uint32_t> &trips) {
+  /// `absent`: cases, by their place in the table, that are left out.
+  bool run(const std::vector<std::uint32_t> &trips, const std::vector<bool> &absent = {}) {
     const std::vector<Stretch> stretches = stretchesOf(program, trips);
     for (auto first = stretches.begin(); first != stretches.end();) {
       const Loop *steps = first->steps;
@@ -87,7 +88,7 @@ public:
       // over steps. Both must hold.
       for (int round = 0; round < (steps ? 2 : 1); ++round)
         for (auto stretch = first; stretch != end; ++stretch)
-          if (!visit(*stretch))
+          if (!isAbsent(*stretch, absent) && !visit(*stretch))
             return false;
       first = end;
     }
@@ -95,6 +96,11 @@ public:
   }
 
 private:
+  bool isAbsent(const Stretch &stretch, const std::vector<bool> &absent) const {
+    return stretch.within && !absent.empty() &&
+           absent[static_cast<std::size_t>(stretch.within - program.cases.data())];
+  }
+
   // Operand lists are shared by many actions: one description for each place in the pool.
   void describeOperands(const std::vector<bool> &isRoot) {
     poolUses.resize(program.operands.size());
@@ -227,11 +233,15 @@ void markSignalled(Program &program) {
 } // namespace
 
 bool deriveWaits(Program &program, const Layout &layout, const std::vector<bool> &isRoot,
-                 const std::vector<std::vector<std::uint32_t>> &trips) {
+                 const std::vector<std::vector<std::uint32_t>> &trips,
+                 const std::vector<bool> &mayBeAbsent) {
+  const bool anyMayBe =
+      std::find(mayBeAbsent.begin(), mayBeAbsent.end(), true) != mayBeAbsent.end();
   for (Action &action : program.actions)
     action.waits = {};
   for (const std::vector<std::uint32_t> &step : trips)
-    if (!WaitWalk(program, layout, isRoot).run(step))
+    if (!WaitWalk(program, layout, isRoot).run(step) ||
+        (anyMayBe && !WaitWalk(program, layout, isRoot).run(step, mayBeAbsent)))
       return false;
   markSignalled(program);
   return true;

@@ -28,6 +28,8 @@ std::vector<plan::Origin> originsOf(const Job &job) {
   comesFrom("optimizer.clip", job.optimizer.clip.span,
             {Opcode::SquareNorm, Opcode::AllGather, Opcode::Clip});
   comesFrom("optimizer.kind", job.optimizer.kind.span, {Opcode::ScaleGradients, Opcode::Optimize});
+  comesFrom("optimizer.commit", job.optimizer.commit.span,
+            {Opcode::OptimizeEarly, Opcode::Settle, Opcode::Redo});
   comesFrom("roles.actor.parallel.dp", job.actor.data.span, {Opcode::AllReduce});
   comesFrom("data.text", job.data.text.span, {Opcode::Load});
   comesFrom("eval.text", job.evaluation.text.span,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <span>
 
 #include "compiler/Frontend/Microbatch.h"
 #include "compiler/Lowering/FoldPass.h"
@@ -38,7 +39,9 @@ public:
       : job(job), order(order), plan(plan), model(plan.models[0]), pipeline(plan.mesh.pipeline),
         ranks(representatives(plan.mesh)), hasReplicas(plan.mesh.data > 1),
         copies(static_cast<std::uint32_t>(order.copies)),
-        depth(static_cast<std::uint32_t>(depthOf(order))), chunkOf(order.placement.size()) {}
+        depth(static_cast<std::uint32_t>(depthOf(order))),
+        runsEarly(job.optimizer.commit.value == "post_validated"), chunkOf(order.placement.size()) {
+  }
 
   void write(const std::vector<StepMember> &members) {
     placeStages();
@@ -56,7 +59,10 @@ public:
     programs.beginLoop(/*id=*/0, static_cast<std::uint32_t>(job.run.steps.value),
                        endsEarly() ? when(Decision::Stop, 1) : std::uint8_t{0});
     startStep(programs);
-    runMembers(programs, members);
+    if (runsEarly)
+      runAndSettle(programs);
+    else
+      runMembers(programs, members);
     forEachCopy([&](std::uint32_t first, std::uint32_t copy) {
       tiedHead(first, copy).addGradients(programs);
     });
@@ -65,13 +71,16 @@ public:
       tiedHead(first, copy).shareWeights(programs);
     });
     report(programs);
+    if (runsEarly)
+      settleBehindStep(programs);
     if (evaluationMicrobatches(job) != 0)
       evaluate(programs);
-    const bool saves = !job.checkpoint.directory.value.empty();
-    if (saves) // the leading replica, since all have the same weights
-      saveBehindStep(programs, localStages, depth, kCoordinator, when(Decision::Save, 1));
+    if (saves() && !runsEarly)
+      nameCheckpoint(programs, kCoordinator);
+    if (saves()) // the leading replica, since all have the same weights
+      saveBehindStep(programs, localStages, depth, when(Decision::Save, 1));
     programs.endLoop();
-    if (saves)
+    if (saves())
       nameLastCheckpoint(programs, localStages, kCoordinator);
     if (!job.run.exportTo.value.empty())
       exportModel(programs);
@@ -155,6 +164,8 @@ private:
                                             .message = stats}});
   }
 
+  bool saves() const { return !job.checkpoint.directory.value.empty(); }
+
   bool endsEarly() const {
     return job.evaluation.patience.value != 0 || job.evaluation.target.value > 0;
   }
@@ -178,7 +189,15 @@ private:
     }
     if (endsEarly())
       plan.decisions.push_back({Decision::Stop, {0, 1}});
-    plan.decisions.push_back({Decision::Bad, {0, 1}});
+    if (!runsEarly) {
+      plan.decisions.push_back({Decision::Bad, {0, 1}});
+      return;
+    }
+    plan.decisions.push_back({Decision::Pending, {0, 1}});
+    plan.decisions.push_back({Decision::Settle, {0, 1}});
+    plan.decisions.push_back({Decision::Verdict, job.optimizer.clip.value > 0
+                                                     ? std::vector{kStands, kClipped, kRefused}
+                                                     : std::vector{kStands, kRefused}});
   }
 
   // The entry of the condition table, made at first use.
@@ -242,10 +261,9 @@ private:
   // end there, so that then they do so only where unrolling them would take long.
   void runMembers(ProgramWriter &programs, const std::vector<StepMember> &members) {
     constexpr std::uint64_t kMostUnrolled = std::uint64_t{1} << 20; // nodes
-    const bool saves = !job.checkpoint.directory.value.empty();
     for (const StepMember &member : members) {
       const bool isLong =
-          member.folded.hasLoops() && (!saves || countNodes(member.folded).all > kMostUnrolled);
+          member.folded.hasLoops() && (!saves() || countNodes(member.folded).all > kMostUnrolled);
       const bool isCase = members.size() > 1 || member.microbatches.size() > 1 || isLong;
       if (isCase)
         programs.beginCase(conditionOf(member, members));
@@ -265,11 +283,61 @@ private:
   }
 
   void writePass(ProgramWriter &programs, const FoldedClock &folded, Pass pass, bool isDecided) {
-    PassWriter(
-        {order.placement, depth, chunkOf, boundary, pipeline, ranks / pipeline, fillsUp(job)},
-        programs)
-        .write(folded, pass, nextLoop, isDecided);
+    passWriter(programs).write(folded, pass, nextLoop, isDecided);
     nextLoop += static_cast<std::uint32_t>(folded.parts.size() / 2);
+  }
+
+  PassWriter passWriter(ProgramWriter &programs) const {
+    return {{order.placement, depth, chunkOf, boundary, pipeline, ranks / pipeline, fillsUp(job)},
+            programs};
+  }
+
+  // A pass whose warm-up runs while the step before may still have to be taken back. All that
+  // happens before the first gradient is cut off, by the clock: there every message that was sent
+  // has been received. If the verdict is bad, weights are put right and the warm-up runs again.
+  void runAndSettle(ProgramWriter &programs) {
+    const auto clock =
+        layClock(order, static_cast<int>(job.pipeline.microbatches.value), receiveSlotsOf(job));
+    assert(clock); // the members of the family have been laid out
+    const std::span<const PipelineNode> nodes(clock->nodes);
+    const auto firstGradient =
+        std::find_if(nodes.begin(), nodes.end(), [](const PipelineNode &node) {
+          return node.kind != NodeKind::Forward && node.kind != NodeKind::SendForward;
+        });
+    const auto warmUp = nodes.first(static_cast<std::size_t>(firstGradient - nodes.begin()));
+    PassWriter pass = passWriter(programs);
+    pass.begin(*clock);
+    pass.write(warmUp);
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      programs.local(rank, Opcode::Settle);
+    programs.beginCase(when(Decision::Verdict, kStands, Comparison::NotEqual));
+    redo(programs);
+    pass.write(warmUp);
+    programs.endCase();
+    programs.local(kCoordinator, Opcode::Report);
+    programs.guard(kCoordinator, when(Decision::Pending, 1));
+    if (saves())
+      nameCheckpoint(programs, kCoordinator);
+    pass.write(nodes.subspan(warmUp.size()));
+  }
+
+  void redo(ProgramWriter &programs, std::uint8_t guard = 0) {
+    forEachLocalStage(ranks, [&](std::uint32_t rank, std::uint32_t chunk) {
+      programs.local(rank, Opcode::Redo, chunk);
+      programs.guard(rank, guard);
+    });
+  }
+
+  // Where something else than the next step follows, it finds the weights as they will be.
+  void settleBehindStep(ProgramWriter &programs) {
+    programs.beginCase(when(Decision::Settle, 1));
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      programs.local(rank, Opcode::Clip);
+    redo(programs, when(Decision::Verdict, kStands, Comparison::NotEqual));
+    programs.local(kCoordinator, Opcode::Report);
+    if (saves())
+      nameCheckpoint(programs, kCoordinator);
+    programs.endCase();
   }
 
   void update(ProgramWriter &programs) {
@@ -287,6 +355,12 @@ private:
     });
     forEachReplica(
         [&](std::uint32_t first) { programs.collective(Opcode::AllGather, kNormGroup, first); });
+    if (runsEarly) { // while the squares are under way
+      forEachLocalStage(ranks, [&](std::uint32_t rank, std::uint32_t chunk) {
+        programs.local(rank, Opcode::OptimizeEarly, chunk);
+      });
+      return;
+    }
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
       programs.local(rank, Opcode::Clip);
     const std::uint8_t isGood = when(Decision::Bad, 0);
@@ -350,14 +424,16 @@ private:
   }
 
   // Counters, and with them losses, come together in each replica, then from all replicas. Of
-  // several copies of the model each counts its losses where they are.
+  // several copies of the model each counts its losses where they are, and so does a step that the
+  // next one does not wait for; that one is reported when it is settled.
   void report(ProgramWriter &programs) {
-    if (copies == 1)
+    if (copies == 1 && !runsEarly)
       forEachReplica([&](std::uint32_t first) { sendLosses(programs, first); });
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
       programs.local(rank, Opcode::Measure);
     gatherStats(programs);
-    programs.local(kCoordinator, Opcode::Report);
+    if (!runsEarly)
+      programs.local(kCoordinator, Opcode::Report);
   }
 
   void gatherStats(ProgramWriter &programs) {
@@ -400,8 +476,9 @@ private:
   const Model &model;
   const std::uint32_t pipeline, ranks; // of a replica, and of those that stand for all
   const bool hasReplicas;
-  const std::uint32_t copies, depth;                // of the model; stages of one
-  std::vector<std::uint32_t> chunkOf;               // by stage: index in its rank's stage table
+  const std::uint32_t copies, depth;  // of the model; stages of one
+  const bool runsEarly;               // the optimizer, ahead of the verdict on its gradients
+  std::vector<std::uint32_t> chunkOf; // by stage: index in its rank's stage table
   std::vector<std::vector<LocalStage>> localStages; // by rank of a replica
   Message boundary, samples, losses;
   std::uint32_t nextLoop = 1; // global id; 0 is the loop over steps

@@ -51,6 +51,15 @@ void PassWriter::write(const FoldedClock &folded, Pass pass, std::uint32_t loop,
   programs.endPass();
 }
 
+void PassWriter::begin(const PipelineClock &clock) {
+  clearing = clearingMicrobatches(clock, pipeline.placement.size());
+}
+
+void PassWriter::write(std::span<const PipelineNode> nodes) {
+  for (const PipelineNode &node : nodes)
+    this->node(node, {static_cast<std::uint32_t>(node.microbatch)}, Pass::Train);
+}
+
 /// Behind a loop, what it runs goes on by its trips, and what no loop runs, if it can.
 void PassWriter::flat(const FoldedClock &folded, std::size_t part, Pass pass, std::int64_t ticks) {
   const ClockPart &here = folded.parts[part];

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "compiler/Lowering/FoldClock.h"
@@ -33,6 +34,10 @@ public:
 
   /// `loop`: the global id of its first loop. Trips depend on the step if `isDecided`.
   void write(const FoldedClock &folded, Pass pass, std::uint32_t loop, bool isDecided);
+
+  /// A pass that is written piece by piece, without loops: nodes of this clock, a training pass.
+  void begin(const PipelineClock &clock);
+  void write(std::span<const PipelineNode> nodes);
 
 private:
   void flat(const FoldedClock &folded, std::size_t part, Pass pass, std::int64_t ticks);

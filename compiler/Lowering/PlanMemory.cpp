@@ -123,14 +123,20 @@ private:
                                  std::size_t rings) const {
     std::vector<RingUse> uses(rings);
     const std::vector<Stretch> stretches = stretchesOf(program, atMost(program, trips));
-    // All lanes are drained at the edges of cases, and microbatches count from 0 again behind them.
+    // All lanes are drained at the edges of cases, and microbatches count from 0 again behind them;
+    // but what stands outside of cases is one pass, also if a case interrupts it.
+    std::vector<Stretch> outside;
     for (auto begin = stretches.begin(); begin != stretches.end();) {
       const auto end = std::find_if(begin, stretches.end(), [&](const Stretch &stretch) {
         return stretch.within != begin->within;
       });
-      addUses({begin, end}, ringOf, uses);
+      if (begin->within)
+        addUses({begin, end}, ringOf, uses);
+      else
+        outside.insert(outside.end(), begin, end);
       begin = end;
     }
+    addUses(outside, ringOf, uses);
     return uses;
   }
 
@@ -225,6 +231,14 @@ std::vector<bool> rootLanes(const Plan &plan, std::uint32_t rank) {
   return roots;
 }
 
+// By case.
+std::vector<bool> absentCases(const Plan &plan, const Program &program) {
+  std::vector<bool> absent;
+  for (const Case &one : program.cases)
+    absent.push_back(drainsOnlyIfRun(plan, one));
+  return absent;
+}
+
 // The trips of each kind of step, of long loops as many as show what all others do: until a ring
 // has come round twice.
 std::vector<std::vector<std::uint32_t>> tripsOfSteps(const Plan &plan, const Program &program,
@@ -260,7 +274,7 @@ bool planMemory(Plan &plan, const MicrobatchCaps &caps, std::uint32_t microbatch
     layout = makeRankBuffers(plan, static_cast<std::uint32_t>(index), rank, caps, microbatches);
     RankLayout(program, layout, microbatches, leastSlots(plan, index, layout, slots)).make();
     if (!deriveWaits(program, layout, rootLanes(plan, rank),
-                     tripsOfSteps(plan, program, layout, microbatches)))
+                     tripsOfSteps(plan, program, layout, microbatches), absentCases(plan, program)))
       fits = false;
   });
   if (!fits)

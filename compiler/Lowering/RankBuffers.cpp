@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "runtime/ModelSpec/Copies.h"
+#include "runtime/Plan/Decisions.h"
+#include "runtime/Plan/Kept.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Snapshot.h"
 #include "runtime/Plan/StepHeader.h"
@@ -52,6 +54,12 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
     return {AllSquares, Scalars};
   case Opcode::Optimize:
     return {Header, Scalars, Gradients, Weights, Moments};
+  case Opcode::OptimizeEarly:
+    return {Header, Gradients, Weights, Moments, Kept};
+  case Opcode::Settle:
+    return {Header, AllSquares, Scalars};
+  case Opcode::Redo:
+    return {Scalars, Gradients, Kept, Weights, Moments};
   case Opcode::AddTied:
     return {TiedGradients, Gradients};
   case Opcode::Decide:
@@ -60,7 +68,7 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
   case Opcode::LoadEvaluation:
     return {Header, Tokens, Labels, Segments};
   case Opcode::Report:
-    return {Header, Scalars, AllStats};
+    return {Scalars, AllStats};
   case Opcode::ReportEvaluation:
     return {Header, AllStats};
   case Opcode::ExportShard:
@@ -153,8 +161,10 @@ private:
 
   // The first rank of a replica: reads its samples, gathers its counters.
   bool leadsReplica() const { return rank % plan.mesh.pipeline == 0; }
-  // Whether it adds up losses: those of all, or, where there are copies of the model, its own.
-  bool countsLosses() const { return copies > 1 ? head() != kWholeRank : leadsReplica(); }
+  // Whether it adds up losses: those of all, or, where nobody sends them, its own.
+  bool countsLosses() const {
+    return copies > 1 || isPostValidated(plan) ? head() != kWholeRank : leadsReplica();
+  }
 
   void makeRankBuffers() {
     const bool coordinates = leadsReplica();
@@ -212,6 +222,8 @@ private:
     add(BufferKind::Stash, chunk, spec.stashBytes);
     if (splits[chunk])
       add(BufferKind::WeightStash, chunk, spec.weightStashBytes);
+    if (isPostValidated(plan))
+      add(BufferKind::Kept, chunk, keptBytes(spec));
     if (saves[chunk])
       add(BufferKind::Snapshot, chunk, snapshotBytes(spec), /*count=*/1, Tier::Host);
   }

@@ -19,9 +19,7 @@ void forEachStage(const StagesOfRanks &stages, std::uint32_t depth, Visit visit)
 } // namespace
 
 void saveBehindStep(ProgramWriter &programs, const StagesOfRanks &stages, std::uint32_t depth,
-                    std::uint32_t coordinator, std::uint8_t whenSaved) {
-  // Of the step before: ahead of this one's shards, which it must not wait for on its lane.
-  programs.local(coordinator, Opcode::CheckpointCommit);
+                    std::uint8_t whenSaved) {
   forEachStage(stages, depth, [&](std::uint32_t rank, std::uint32_t chunk) {
     programs.local(rank, Opcode::Snapshot, chunk);
     programs.guard(rank, whenSaved);
@@ -30,6 +28,10 @@ void saveBehindStep(ProgramWriter &programs, const StagesOfRanks &stages, std::u
     programs.local(rank, Opcode::CheckpointShard, chunk);
     programs.guard(rank, whenSaved);
   });
+}
+
+void nameCheckpoint(ProgramWriter &programs, std::uint32_t coordinator) {
+  programs.local(coordinator, Opcode::CheckpointCommit);
 }
 
 void nameLastCheckpoint(ProgramWriter &programs, const StagesOfRanks &stages,

@@ -27,9 +27,12 @@ public:
     const Case *before = nullptr;
     for (const Stretch &stretch :
          stretchesOf(*rank.program, tripsOf(plan, *rank.program, choice))) {
-      if (stretch.within != before)
+      const bool isAbsent = stretch.within && drainsOnlyIfRun(plan, *stretch.within) &&
+                            !runs(plan, *stretch.within, choice);
+      if (!isAbsent && stretch.within != before) {
         drain();
-      before = stretch.within;
+        before = stretch.within;
+      }
       const std::uint32_t segment = segmentOf(stretch.steps);
       const std::int64_t hidden = this->hidden(stretch); // also behind a loop that does not run
       if (stretch.within && !runs(plan, *stretch.within, choice))

@@ -28,6 +28,7 @@ bool hasCaseOn(const Plan &plan, Decision decision) {
 /// Whether it changes which actions run, or what is asked of them.
 bool isChosen(const Plan &plan, Decision decision) {
   return decision == Decision::Microbatches || decision == Decision::Evaluate ||
+         (decision == Decision::Save && isPostValidated(plan)) || // it asks for `settle`
          hasCaseOn(plan, decision);
 }
 
@@ -57,6 +58,12 @@ bool alike(const Plan &plan, const Choice &one, const Choice &other) {
          });
 }
 
+/// What is followed by something else than the next step is settled before that.
+bool isPossible(const Plan &plan, const Choice &choice) {
+  const bool isFollowed = choice.of(Decision::Evaluate) != 0 || choice.of(Decision::Save) != 0;
+  return !isPostValidated(plan) || !isFollowed || choice.of(Decision::Settle) != 0;
+}
+
 /// All of them, each number of microbatches by itself.
 std::vector<Choice> plainChoicesOf(const Plan &plan) {
   std::vector<Choice> choices(1);
@@ -70,6 +77,7 @@ std::vector<Choice> plainChoicesOf(const Plan &plan) {
       }
     choices = std::move(longer);
   }
+  std::erase_if(choices, [&](const Choice &choice) { return !isPossible(plan, choice); });
   return choices;
 }
 

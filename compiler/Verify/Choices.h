@@ -7,7 +7,9 @@
 // One choice stands for a whole run. That is enough for runs in which it changes from step to step:
 // lanes are drained at both edges of every case, whether or not it runs, so what is ordered by
 // waits across the edge of a step is the same in all of them; and nothing but weights, moments and
-// gradients that are overwritten is read in a later step (S2), which no case writes.
+// gradients that are overwritten is read in a later step (S2), which no case writes. In plans that
+// commit early lanes are drained only where a case runs; what lies between two such edges, over
+// however many steps, lies between none in the choice in which no such case runs, and is the same.
 #pragma once
 
 #include <array>
@@ -19,7 +21,7 @@
 
 namespace vime::verify {
 
-constexpr std::size_t kDecisions = static_cast<std::size_t>(plan::Decision::Bad) + 1;
+constexpr std::size_t kDecisions = static_cast<std::size_t>(plan::Decision::Verdict) + 1;
 constexpr std::size_t kMaxChoices = 4096;
 
 /// A loop that is judged with fewer trips than it runs (LongLoops.h).

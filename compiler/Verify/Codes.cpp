@@ -37,6 +37,7 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::S2, 3, "an action reads what an earlier step left"},
     VerifierCode{Rule::S2, 4, "a backward takes no gradient from the stage behind it"},
     VerifierCode{Rule::S2, 5, "an action reads or gathers a buffer of which only a part was moved"},
+    VerifierCode{Rule::S2, 6, "an action uses what a bad verdict on the step before takes back"},
 
     VerifierCode{Rule::S2, 20, "a task stands where the parameters of its stage are sharded away"},
 
@@ -102,8 +103,16 @@ constexpr std::array kCodes = {
                  "skip it for these"},
     VerifierCode{Rule::S4, 17,
                  "an action is skipped with an empty microbatch, though what it leaves is needed"},
+    VerifierCode{Rule::S4, 18,
+                 "a gradient is computed before the verdict on the step before is known"},
+    VerifierCode{
+        Rule::S4, 19,
+        "a step whose optimizer runs early is not settled exactly once, by the next one or "
+        "at its own end"},
     VerifierCode{Rule::S4, 20,
                  "the gradients of a stage are reduced before the last of them, or twice"},
+    VerifierCode{Rule::S4, 21,
+                 "a stage is not done again exactly once where the verdict is bad, and only there"},
 
     VerifierCode{Rule::C1, 1, "a channel has more sends than receives, or fewer"},
     VerifierCode{Rule::C1, 2, "the two ends of a channel disagree about bytes or type"},

@@ -1,7 +1,7 @@
 // D1: a decision is received before its first use, on every path: in the same step, in front of
 // every guard, case, loop and end of a loop that asks for it, stands what brings it: the step
 // header, by the broadcast that all ranks take part in (the coordinator's own included, so that it
-// has decided by then), or the scalars, by `clip`.
+// has decided by then), or the scalars, by `clip` or `settle`.
 //
 // What stands in a case or behind a guard brings nothing to those outside: it may be skipped.
 // A header that was changed (by an evaluation) is broadcast again before the next question.
@@ -9,6 +9,7 @@
 
 #include "compiler/Verify/DecisionUses.h"
 #include "compiler/Verify/Rules.h"
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
@@ -38,7 +39,7 @@ private:
     std::uint8_t missing = 0;      // axes along which it has not been sent since then
     for (std::uint32_t action = use.from; action < use.action; ++action) {
       const bool certain = program.actions[action].guard == 0 && isCertain(use, action);
-      if (decision != Decision::Bad && changesHeader(action)) {
+      if (!isOfScalars(decision) && changesHeader(action)) {
         changed = action;
         missing = axesOf(action);
       }
@@ -96,8 +97,8 @@ private:
 
   bool brings(std::uint32_t action, Decision decision) const {
     const std::uint16_t opcode = program.actions[action].opcode;
-    return decision == Decision::Bad ? opcode == code(Opcode::Clip)
-                                     : opcode == code(Opcode::Broadcast) && isHeader(action);
+    return isOfScalars(decision) ? opcode == code(Opcode::Clip) || opcode == code(Opcode::Settle)
+                                 : opcode == code(Opcode::Broadcast) && isHeader(action);
   }
 
   void fault(int number, const DecisionUse &use, std::uint32_t from, std::string what) {

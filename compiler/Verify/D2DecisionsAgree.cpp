@@ -3,10 +3,11 @@
 // anywhere; each condition is about values that the decision can have.
 //
 // With replicas the header goes over two groups, from the coordinator to the first rank of each and
-// on from there; C3 sees to it that all members of both take part.
+// on from there; C3 sees to it that all members of both take part. `settle` takes an update back
+// from each rank's own header, by a verdict that all ranks compute alike.
 //
-// That the value decided is in the range, the executor asks at every use; `bad` follows on every
-// rank from the same gathered squares (S4).
+// That the value decided is in the range, the executor asks at every use; `bad` and `verdict`
+// follow on every rank from the same gathered squares (S4).
 #include <fmt/format.h>
 
 #include "compiler/Verify/Accesses.h"
@@ -40,6 +41,8 @@ private:
     const Lane &lane = rank.program->lanes[action.lane];
     if (action.opcode == code(Opcode::Load) || action.opcode == code(Opcode::LoadEvaluation))
       return; // the tokens of its replica
+    if (action.opcode == code(Opcode::Settle))
+      return; // its count of updates
     if (lane.kind == LaneKind::Host) {
       if (maker != kNone && maker != rank.rank)
         fault(1, rank, entry, fmt::format("writes the step header, as rank {} does", maker));

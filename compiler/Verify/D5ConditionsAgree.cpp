@@ -85,7 +85,7 @@ private:
       if (const std::uint32_t reader = readerOutside(buffer, fields.guard); reader != kNone)
         return fault(action, signature.operands[operand].name, reader);
     }
-    if (!mayBeLeftOut(signature.opcode))
+    if (!mayBeLeftOut(signature.opcode) && !isOfStepBefore(fields))
       verdict.to(
           verdict.error(Rule::D5, 2, {rank.rank, action},
                         fmt::format("{} of rank {} is guarded by `{}`, but every step needs it",
@@ -97,9 +97,16 @@ private:
   /// An update that changes nothing, and what belongs to a checkpoint; everything else is counted
   /// once a step or adds to what is.
   static bool mayBeLeftOut(Opcode opcode) {
-    return opcode == Opcode::Optimize || opcode == Opcode::Snapshot ||
+    return opcode == Opcode::Optimize || opcode == Opcode::Redo || opcode == Opcode::Snapshot ||
            opcode == Opcode::CheckpointShard || opcode == Opcode::CheckpointCommit ||
            opcode == Opcode::Copy || opcode == Opcode::Join;
+  }
+
+  /// The report of a step that the next one settles: where there is none.
+  bool isOfStepBefore(const Action &action) const {
+    return action.opcode == code(Opcode::Report) &&
+           table.plan().conditions[action.guard - 1] ==
+               Condition{Decision::Pending, Comparison::Equal, 1};
   }
 
   /// An action that reads the buffer under another guard, or none.

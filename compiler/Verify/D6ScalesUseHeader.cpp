@@ -1,5 +1,6 @@
 // D6: gradients and losses are divided by the denominator of this step's header: between the
-// decision and the use nothing has changed the header but its way here. An evaluation does; what
+// decision and the use (of losses: what is measured) nothing has changed the header but its way
+// here. An evaluation does; what
 // stands behind it finds other tokens.
 #include <fmt/format.h>
 
@@ -77,6 +78,12 @@ Header::Calls callsOf(const ActionTable &table, const RankView &maker) {
   return calls;
 }
 
+/// What is measured behind the steps tells only what has been saved.
+bool isInStep(const ActionTable &table, const RankView &rank, std::uint32_t entry) {
+  const std::uint32_t segment = table.segment(rank, entry);
+  return segment == 0 || rank.segments[segment].isLoop();
+}
+
 } // namespace
 
 void verifyScalesUseHeader(const ActionTable &table, Verdict &verdict) {
@@ -89,7 +96,8 @@ void verifyScalesUseHeader(const ActionTable &table, Verdict &verdict) {
     for (std::uint32_t entry = rank.first; entry < rank.end; ++entry) {
       header.pass(entry);
       const std::uint16_t opcode = table.action(rank, entry).opcode;
-      const bool divides = opcode == code(Opcode::ScaleGradients) || opcode == code(Opcode::Report);
+      const bool divides = opcode == code(Opcode::ScaleGradients) ||
+                           (opcode == code(Opcode::Measure) && isInStep(table, rank, entry));
       if (!divides || header.isOfStep())
         continue;
       const ActionPlace place = placeOf(table, rank, entry);

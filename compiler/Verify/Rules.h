@@ -16,6 +16,7 @@ void verifyTasksComplete(const ActionTable &table, Verdict &verdict);        // 
 void verifyDependencesHold(const ActionTable &table, Verdict &verdict);      // S2
 void verifyStagesPlaced(const ActionTable &table, Verdict &verdict);         // S3
 void verifyGradientsAndUpdate(const ActionTable &table, Verdict &verdict);   // S4
+void verifyStepsSettled(const ActionTable &table, Verdict &verdict);         // a part of S4
 void verifyTransfersAgree(const ActionTable &table, Verdict &verdict);       // C1
 void verifyEdgesConnected(const ActionTable &table, Verdict &verdict);       // C4
 void verifyDecisionsArrive(const ActionTable &table, Verdict &verdict);      // D1

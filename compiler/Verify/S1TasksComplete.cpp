@@ -10,6 +10,10 @@
 //
 // A step is an iteration of a loop over steps, or all that stands outside of loops, if there are
 // tasks.
+//
+// Where the verdict on the step before may be bad, forwards and losses in front of the `settle`
+// count for nothing if it is: all run behind it. Such a step reports the one before, and itself
+// only where it is settled at its own end.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -18,6 +22,7 @@
 #include <fmt/format.h>
 
 #include "compiler/Verify/Accesses.h"
+#include "compiler/Verify/Revoked.h"
 #include "compiler/Verify/Rules.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
@@ -75,10 +80,13 @@ public:
       : table(table), replica(replica), verdict(verdict), microbatches(table.microbatches()),
         evaluated(evaluatedIn(table)), cells(std::max(microbatches, evaluated)) {}
 
-  void add(const RankView &rank, std::uint32_t begin, std::uint32_t end) {
+  void add(const RankView &rank, const Segment &segment) {
+    const std::uint32_t begin = segment.first, end = segment.end,
+                        revoked = endOfRevoked(table, rank, segment);
     for (std::uint32_t entry = begin; entry < end; ++entry) {
       const std::uint16_t opcode = table.action(rank, entry).opcode;
-      if (const std::optional<Kind> kind = kindOf(opcode))
+      const std::optional<Kind> kind = kindOf(opcode);
+      if (kind && (entry >= revoked || (*kind != kForward && *kind != kLoss)))
         task(rank, entry, *kind);
       for (std::size_t index = 0; index < kOnce.size(); ++index)
         once[index] += opcode == code(kOnce[index]);
@@ -114,6 +122,9 @@ private:
   std::uint32_t timesWanted(Opcode opcode) const {
     if (isEvaluation(opcode) && evaluated == 0)
       return 0;
+    // Of the step before, and of this one if it is settled at its own end.
+    if (opcode == Opcode::Report && replica == 0 && isPostValidated(table.plan()))
+      return 1 + (table.choice().of(Decision::Settle) != 0 ? 1 : 0);
     const bool inEachReplica = opcode == Opcode::Load || opcode == Opcode::LoadEvaluation ||
                                opcode == Opcode::MeasureEvaluation;
     return inEachReplica || replica == 0 ? 1 : 0;
@@ -280,7 +291,7 @@ std::uint64_t judgeSteps(const ActionTable &table, std::uint32_t loop, Verdict &
     for (const RankView &rank : table.replica(replica))
       for (const Segment &segment : rank.segments)
         if (segment.loop == loop) {
-          step.add(rank, segment.first, segment.end);
+          step.add(rank, segment);
           trips = segment.trips;
         }
     const bool hasSteps = step.complete(nameOf(table, replica, where));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"
 
@@ -25,12 +26,36 @@ bool isLoaded(Product product) {
   return opcode == opcodeIndex(Opcode::Load) || opcode == opcodeIndex(Opcode::LoadEvaluation);
 }
 
-bool stepHolds(const RankView &rank, const Value &value, const Need &need, std::uint32_t instant) {
+bool isFirstIteration(std::uint32_t instant) { return instant % 2 == 0; }
+
+/// Nobody who waits for the norm wants what others do ahead of it.
+bool isOfPlan(const Signature &writer, bool runsEarly) {
+  switch (writer.opcode) {
+  case Opcode::OptimizeEarly:
+  case Opcode::Settle:
+  case Opcode::Redo:
+    return runsEarly;
+  case Opcode::Optimize:
+    return !runsEarly;
+  default:
+    return true;
+  }
+}
+
+bool isEarly(Product product) { return opcodeOf(product) == opcodeIndex(Opcode::OptimizeEarly); }
+
+} // namespace
+
+bool Comparison::stepHolds(const Read &read, const Value &value, const Need &need,
+                           std::uint32_t instant) const {
+  if (need.step == OfStep::Settled)
+    return read.entry < places[instant / 2].early ? value.instant + 1 == instant
+                                                  : value.instant == instant;
   if (need.step == OfStep::Latest)
     return value.instant == instant || !rank.segments[instant / 2].isLoop();
-  const bool isUpdate = opcodeOf(value.product) == opcodeIndex(Opcode::Optimize);
-  const bool inFirstIteration = instant % 2 == 0;
-  if (need.step == OfStep::Copy && !inFirstIteration)
+  const bool isUpdate =
+      opcodeOf(value.product) == opcodeIndex(Opcode::Optimize) || isEarly(value.product);
+  if (need.step == OfStep::Copy && !isFirstIteration(instant))
     return isUpdate && value.instant + 1 == instant;
   if (need.step == OfStep::Weights || need.step == OfStep::Copy)
     return value.instant != instant ||
@@ -38,14 +63,25 @@ bool stepHolds(const RankView &rank, const Value &value, const Need &need, std::
   return need.step != OfStep::This || value.instant == instant;
 }
 
-} // namespace
+/// Behind a bad verdict on the step before nobody uses its weights, or what was made of them.
+bool Comparison::isTakenBack(const Read &read, const Value &value, std::uint32_t instant) const {
+  const bool isBad = table.choice().of(Decision::Verdict) != kStands;
+  constexpr std::uint8_t kKept = 4; // operand `kept` of optimize_early: of the step before
+  const bool isUnsettled = isBad && isEarly(value.product) && operandOf(value.product) != kKept &&
+                           value.instant != instant && rank.segments[instant / 2].isLoop();
+  return (value.revoked || isUnsettled) && read.entry >= places[instant / 2].revoked;
+}
 
 bool Comparison::holds(const Read &read, const Value &value, std::uint32_t instant) const {
   const Need &need = needs.needs[read.need];
   if (need.microbatch == OfMicrobatch::Slot && isOfOtherCopy(read))
     return true;
+  if (value.product == kNothing && need.step == OfStep::Settled)
+    return isFirstIteration(instant) && read.entry < places[instant / 2].early;
   if (!isLabel(value.product))
     return value.product == kUntold || (value.product == kNothing && need.step == OfStep::Sum);
+  if (isTakenBack(read, value, instant))
+    return false;
   if (need.step == OfStep::Latest && isBehindSteps(rank, instant))
     return true;
   const Need::Products &wanted = wantedBy(read);
@@ -56,7 +92,7 @@ bool Comparison::holds(const Read &read, const Value &value, std::uint32_t insta
          (!writer.perStage || stageHolds(value, need, read.entry)) &&
          (!writer.perMicrobatch || need.microbatch == OfMicrobatch::Any ||
           value.microbatch == wantedMicrobatch(need, read)) &&
-         stepHolds(rank, value, need, instant);
+         stepHolds(read, value, need, instant);
 }
 
 /// Of several copies of the model each counts the losses of its own microbatches: those of the copy
@@ -87,6 +123,10 @@ void Comparison::report(const Read &read, const Value &value, std::uint32_t writ
   if (value.product == kNothing)
     fault(1, read.entry, kNone,
           fmt::format("{}, but nothing has been written to `{}`", wanted, name));
+  else if (isLabel(value.product) && isTakenBack(read, value, instant))
+    fault(6, read.entry, writer,
+          fmt::format("{}, but `{}` holds the {}, which a bad verdict takes back", wanted, name,
+                      describe(value, instant)));
   else if (value.product == kTorn)
     fault(5, read.entry, writer,
           fmt::format("{}, but only a part of `{}` was received", wanted, name));
@@ -169,11 +209,12 @@ std::int64_t Comparison::wantedStage(const Need &need, const StageView &reader) 
 /// `needs the output of forward, stage 0, microbatch 2`.
 std::string Comparison::wantedText(const Read &read) const {
   const Need &need = needs.needs[read.need];
-  std::string text = "needs the ";
+  std::string text;
   const Need::Products &wanted = wantedBy(read);
+  const bool runsEarly = isPostValidated(table.plan());
   for (const Product product : wanted)
-    if (product != kNothing)
-      text += (product == wanted[0] ? "" : " or the ") + nameOf(product);
+    if (product != kNothing && isOfPlan(*signatures[opcodeOf(product)], runsEarly))
+      text += (text.empty() ? "needs the " : " or the ") + nameOf(product);
   const Signature &writer = *signatures[opcodeOf(wanted[0])];
   if (writer.perStage && need.stage != OfStage::Any)
     text += fmt::format(", stage {}", wantedStage(need, table.stages()[stageOf(read.entry)]));

@@ -4,7 +4,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "compiler/Verify/Revoked.h"
 #include "compiler/Verify/Rules.h"
 #include "compiler/Verify/S2Values.h"
 
@@ -24,8 +26,13 @@ class Comparison {
 public:
   Comparison(const ActionTable &table, const RankView &rank, Verdict &verdict)
       : table(table), rank(rank), verdict(verdict), needs(needTable()),
-        signatures(signatureTable()) {}
+        signatures(signatureTable()) {
+    for (const Segment &segment : rank.segments)
+      places.push_back({earlyUpdateOf(table, rank, segment), endOfRevoked(table, rank, segment)});
+  }
 
+  /// Where the tasks of a segment stop to be revoked.
+  std::uint32_t endOfRevokedIn(std::uint32_t segment) const { return places[segment].revoked; }
   /// `instant`: of the reader.
   bool holds(const Read &read, const Value &value, std::uint32_t instant) const;
   /// `writer`: the entry of this rank that wrote the slot.
@@ -37,6 +44,9 @@ private:
   std::int64_t wantedStage(const Need &need, const StageView &reader) const;
   bool isOfOtherCopy(const Read &read) const;
   bool isOfReplica(const Value &value) const;
+  bool isTakenBack(const Read &read, const Value &value, std::uint32_t instant) const;
+  bool stepHolds(const Read &read, const Value &value, const Need &need,
+                 std::uint32_t instant) const;
   bool stageHolds(const Value &value, const Need &need, std::uint32_t entry) const;
   bool hasStage(std::uint32_t entry) const {
     return signatures[opcodeIndex(table.action(rank, entry).opcode)]->perStage;
@@ -60,6 +70,10 @@ private:
   Verdict &verdict;
   const NeedTable &needs;
   const std::array<const plan::Signature *, kOpcodes> &signatures;
+  struct Places {
+    std::uint32_t early, revoked; // entries: the first early optimizer, and where revoked tasks end
+  };
+  std::vector<Places> places; // of each segment
   int faults = 0;
 };
 

@@ -10,12 +10,16 @@
 // Of a loop one iteration is run. In later ones a read finds the same, one step on, or, if nothing
 // in the iteration wrote the slot before it, what the iteration before left there: such reads, and
 // messages sent from such slots, are judged again against the end of the iteration.
+//
+// Where the verdict on the step before is bad, what was done in front of it bears a mark, and so do
+// the weights that step left: behind the verdict nobody may read them (Revoked.h).
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "compiler/Verify/Rules.h"
 #include "compiler/Verify/S2Comparison.h"
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 
 namespace vime::verify {
@@ -76,8 +80,12 @@ public:
       openMessages.clear();
       std::fill(judged.begin(), judged.end(), kUnjudged);
       const Segment &body = rank.segments[segment];
-      for (std::uint32_t entry = body.first; entry < body.end; ++entry)
+      revoked = comparison.endOfRevokedIn(segment);
+      for (std::uint32_t entry = body.first; entry < body.end; ++entry) {
+        if (entry == revoked) // what could be read in front of it may not be read behind it
+          std::fill(judged.begin(), judged.end(), kUnjudged);
         step(entry);
+      }
       if (body.trips > 1)
         judgeLaterIterations();
     }
@@ -128,7 +136,18 @@ private:
                                    describeBuffer(table.plan(), rank.rank, access.buffer)));
   }
 
+  /// Where no checkpoint follows the step, what takes one does not run.
+  bool isLeftOut(const Action &action) const {
+    if (action.guard == 0)
+      return false;
+    const Condition &condition = table.plan().conditions[action.guard - 1];
+    return condition.decision == Decision::Save &&
+           !holds(condition, table.choice().of(Decision::Save));
+  }
+
   void read(const Read &read, const Action &action) {
+    if (isLeftOut(action))
+      return;
     // Tasks read weights, header and offsets again and again; what has held for this content holds
     // again.
     const Need &need = needs.needs[read.need];
@@ -163,6 +182,8 @@ private:
                 entry};
     if (signatures[opcode]->perStage)
       value.stage = static_cast<std::uint16_t>(rank.stages[action.stage]);
+    value.revoked = entry < revoked &&
+                    (action.opcode == code(Opcode::Forward) || action.opcode == code(Opcode::Loss));
     if (action.opcode == code(Opcode::Copy))
       value = values[copied(entry, action)];
     const bool moved =
@@ -245,6 +266,7 @@ private:
   std::array<std::uint32_t, Wait::kMaxLanes>
       next{}; // position of each lane in ActionTable::dispatched()
   std::uint32_t instant = 0;
+  std::uint32_t revoked = 0; // entry of the segment at which tasks stop to be revoked
 };
 
 /// Follows messages to what an action made, in the first iteration of their segment or in later

@@ -29,12 +29,20 @@ constexpr auto Copy = OfStep::Copy;
 constexpr auto AnyStep = OfStep::Any;
 constexpr auto Latest = OfStep::Latest;
 constexpr auto Sum = OfStep::Sum;
+constexpr auto Settled = OfStep::Settled;
 
 using Writers = std::array<std::string_view, 4>;
-constexpr Writers kHeader{"load.header"}, kSegments{"load.segments"}, kOutput{"forward.output"};
+constexpr Writers kHeader{"load.header", "settle.header"}, kSegments{"load.segments"},
+    kOutput{"forward.output"};
 constexpr Writers kHeldOut{"load_evaluation.header"};
-constexpr Writers kWeights{"initialize.weights", "optimize.weights"};
-constexpr Writers kMoments{"initialize.moments", "optimize.moments"};
+constexpr Writers kWeights{"initialize.weights", "optimize.weights", "optimize_early.weights",
+                           "redo.weights"};
+constexpr Writers kMoments{"initialize.moments", "optimize.moments", "optimize_early.moments",
+                           "redo.moments"};
+// What an evaluation or a checkpoint behind the step takes.
+constexpr Writers kNewWeights{"optimize.weights", "redo.weights"},
+    kNewMoments{"optimize.moments", "redo.moments"};
+constexpr Writers kScalars{"clip.scalars", "settle.scalars"};
 constexpr Writers kGradient{"backward.input_gradient", "backward_input.input_gradient"};
 constexpr Writers kSummands{"backward.gradients", "backward_weight.gradients"};
 // Whether replicas and copies are there to be added up, and that they are, S4 judges.
@@ -104,12 +112,21 @@ constexpr Row kRows[] = {
     {"optimize", "weights", kWeights, Same, NoMicrobatch, AnyStep},
     {"optimize", "moments", kMoments, Same, NoMicrobatch, AnyStep},
 
+    {"optimize_early", "header", kHeader},
+    {"optimize_early", "gradients", kScaled, Same},
+    {"optimize_early", "weights", kWeights, Same, NoMicrobatch, AnyStep},
+    {"optimize_early", "moments", kMoments, Same, NoMicrobatch, AnyStep},
+    {"settle", "header", {"load.header"}},
+    {"settle", "all_squares", {"all_gather.destination"}, Any, NoMicrobatch, Settled},
+    {"redo", "scalars", kScalars},
+    {"redo", "gradients", kScaled, Same, NoMicrobatch, Settled},
+    {"redo", "kept", {"optimize_early.kept"}, Same, NoMicrobatch, Settled},
+
     {"load", "header", {"decide.header"}},
     {"measure", "header", kHeader, Any, NoMicrobatch, Latest},
     {"measure", "losses", {"loss.losses"}, Any, EachSlot, Latest},
-    {"report", "header", kHeader},
-    {"report", "scalars", {"clip.scalars"}},
-    {"report", "all_stats", kAllStats},
+    {"report", "scalars", kScalars},
+    {"report", "all_stats", kAllStats, Any, NoMicrobatch, Settled},
     {"gather", "source", kStats},
     {"export_shard", "weights", kWeights, Same, NoMicrobatch, AnyStep},
     {"export_commit", "replica_stats", kAllStats},
@@ -124,8 +141,8 @@ constexpr Row kRows[] = {
      This,
      "first",
      "load_evaluation.tokens"},
-    {"evaluate", "weights", {"optimize.weights"}, Same},
-    {"evaluate", "tied_weights", {"optimize.weights"}, First},
+    {"evaluate", "weights", kNewWeights, Same},
+    {"evaluate", "tied_weights", kNewWeights, First},
     {"evaluate_loss", "header", kHeldOut},
     {"evaluate_loss", "segments", {"load_evaluation.segments"}},
     {"evaluate_loss", "labels", {"load_evaluation.labels"}},
@@ -136,11 +153,11 @@ constexpr Row kRows[] = {
     {"measure_evaluation", "losses", {"evaluate_loss.losses"}, Any, EachSlot},
     {"report_evaluation", "all_stats", kAllStats},
 
-    {"snapshot", "header", {"load.header", "report_evaluation.header"}},
-    {"snapshot", "weights", {"optimize.weights"}, Same},
-    {"snapshot", "moments", {"optimize.moments"}, Same},
+    {"snapshot", "header", {"load.header", "report_evaluation.header", "settle.header"}},
+    {"snapshot", "weights", kNewWeights, Same},
+    {"snapshot", "moments", kNewMoments, Same},
     {"checkpoint_shard", "snapshot", {"snapshot.snapshot"}, Same},
-    {"checkpoint_commit", "replica_stats", kAllStats},
+    {"checkpoint_commit", "replica_stats", kAllStats, Any, NoMicrobatch, Settled},
 };
 
 /// The number of `opcode.operand`.

@@ -34,6 +34,7 @@ struct Value {
   std::uint32_t instant =
       0; // of the step that made it: twice its segment, one more in later iterations
   std::uint32_t entry = 0; // that made it
+  bool revoked = false;    // made in front of a bad verdict (Revoked.h)
 };
 
 /// First, Last: of the model.
@@ -42,8 +43,9 @@ enum class OfMicrobatch : std::uint8_t { Any, Same, Slot };
 /// Weights: made by an earlier step. Copy: likewise, and by the one before where there is one: what
 /// is copied from elsewhere could also be too old. Sum: whatever is added to, or nothing; which
 /// one, S4 judges. Latest: of this step; behind the steps anything, outside of
-/// loops of any step.
-enum class OfStep : std::uint8_t { Any, This, Weights, Copy, Sum, Latest };
+/// loops of any step. Settled: of the step before in front of this one's early optimizer (in the
+/// first step nothing), behind it, and without one, of this step.
+enum class OfStep : std::uint8_t { Any, This, Weights, Copy, Sum, Latest, Settled };
 
 /// What an operand must hold when it is read. Stage and microbatch count only if the writer has
 /// them.

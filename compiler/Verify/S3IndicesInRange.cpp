@@ -187,7 +187,9 @@ private:
   bool decisions() {
     for (const auto &[decision, values] : plan.decisions) {
       const bool ofMicrobatches = decision == Decision::Microbatches;
-      const std::uint32_t most = ofMicrobatches ? plan.data.microbatches : 1;
+      const std::uint32_t most = ofMicrobatches                  ? plan.data.microbatches
+                                 : decision == Decision::Verdict ? kRefused
+                                                                 : 1;
       const bool fits = std::all_of(values.begin(), values.end(), [&](std::uint32_t value) {
         return value <= most && (value != 0 || !ofMicrobatches);
       });

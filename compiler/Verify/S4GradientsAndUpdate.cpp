@@ -101,6 +101,13 @@ private:
       if (clipped == kNone)
         fault(9, entry, stages[action.stage].last, "runs before `clip` of the same step");
       return advance(entry, action, Phase::Squared, Phase::Updated, 9, "runs the optimizer");
+    case Opcode::OptimizeEarly:
+      if (action.guard != 0)
+        fault(16, entry, kNone, "is guarded, though what it does can be taken back");
+      if (gathered == kNone)
+        fault(9, entry, stages[action.stage].last,
+              "runs before the squares of the step are gathered");
+      return advance(entry, action, Phase::Squared, Phase::Updated, 9, "runs the optimizer");
     default:
       return;
     }
@@ -377,6 +384,7 @@ void verifyGradientsAndUpdate(const ActionTable &table, Verdict &verdict) {
     for (const Segment &segment : rank.segments)
       Chain(table, rank, verdict).run(segment);
   }
+  verifyStepsSettled(table, verdict);
 }
 
 } // namespace vime::verify

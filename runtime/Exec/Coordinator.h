@@ -33,6 +33,9 @@ public:
   /// The step that begins, of so many samples; counted as done from here on. By `decide`.
   std::uint64_t nextStep() { return now.steps++; }
   void take(std::uint64_t samples) { now.samples += samples; }
+  /// Whether the step begun last is settled by the next one; so it counts as not skipped for now.
+  bool isPending() const { return pending; }
+  void leavePending(bool isLeft) { pending = isLeft; }
   /// Of the optimizer so far: steps that were not skipped.
   std::uint64_t updates() const { return updated; }
   /// The step has run; `skipped`: its gradients were bad, no parameter has changed. By `report`.
@@ -51,6 +54,7 @@ private:
   const plan::EvaluationSettings &settings;
   std::unique_ptr<RunObserver> watcher;
   RunProgress now;
+  bool pending = false;
   std::uint64_t updated = 0; // apart: `report` may still count while a snapshot is taken
 };
 

@@ -150,9 +150,20 @@ Status Executor::runCase(std::size_t index) {
   const plan::Case &one = state.program.cases[index];
   nextCase = index + 1;
   advanced = 0;
+  const bool mayBeAbsent = plan::drainsOnlyIfRun(state.plan, one);
+  if (mayBeAbsent) {
+    const StatusOr<bool> runs = holds(one.condition);
+    if (!runs.ok())
+      return runs.status();
+    if (!*runs) {
+      passTo(one.end);
+      return Status();
+    }
+  }
   if (Status status = drain("in front of a case"); !status.ok())
     return status;
-  const StatusOr<bool> runs = one.condition == 0 ? StatusOr<bool>(true) : holds(one.condition);
+  const StatusOr<bool> runs =
+      one.condition == 0 || mayBeAbsent ? StatusOr<bool>(true) : holds(one.condition);
   if (!runs.ok())
     return runs.status();
   const Counters before = state.counters;
@@ -172,9 +183,10 @@ Status Executor::runCase(std::size_t index) {
 }
 
 StatusOr<std::uint32_t> Executor::valueOf(plan::Decision decision) {
-  const std::uint32_t value = decision == plan::Decision::Bad
-                                  ? static_cast<std::uint32_t>(state.scalars->bad)
-                                  : plan::decided(*state.header, decision);
+  const std::uint32_t value =
+      decision == plan::Decision::Bad       ? static_cast<std::uint32_t>(state.scalars->bad)
+      : decision == plan::Decision::Verdict ? static_cast<std::uint32_t>(state.scalars->verdict)
+                                            : plan::decided(*state.header, decision);
   const auto values = plan::valuesOf(state.plan, decision);
   if (!std::binary_search(values.begin(), values.end(), value)) // D2
     return explain(Status(StatusCode::Unacceptable,

@@ -54,7 +54,7 @@ struct RankState {
   TextDataset *heldOut = nullptr;     // likewise, of an evaluation
   const plan::StepHeader *header =
       nullptr; // the buffer that `decide` or the broadcast fills; null if the plan has none
-  const plan::StepScalars *scalars = nullptr; // the buffer that `clip` fills
+  const plan::StepScalars *scalars = nullptr; // the buffer that `clip` and `settle` fill
   std::vector<MessageSize> messages;          // by lane
   Counters counters;
   flight::FlightRecorder *recorder = nullptr; // absent: the executor keeps one for itself

@@ -166,7 +166,7 @@ bool areValues(const Plan &plan, const DecisionRange &range) {
     return false;
   return decision == Decision::Microbatches
              ? values.front() >= 1 && values.back() == plan.data.microbatches
-             : values.back() <= 1;
+             : values.back() <= (decision == Decision::Verdict ? kRefused : 1);
 }
 
 Status checkDecisions(const Plan &plan) {

@@ -360,7 +360,7 @@ Status ProgramCheck::checkSharing(std::uint32_t index) const {
 }
 
 /// Every message and every condition looks into the header, whether or not an action names it;
-/// conditions on `bad` into the scalars.
+/// conditions on `bad` and `verdict` into the scalars.
 Status ProgramCheck::checkHeader() const {
   const auto isThe = [&](BufferKind kind, std::uint64_t bytes) {
     const Buffer *found = nullptr;
@@ -374,7 +374,8 @@ Status ProgramCheck::checkHeader() const {
   };
   if (!isThe(BufferKind::Header, StepHeader::bytes(mostMicrobatchesOf(plan))))
     return unacceptable(fmt::format("rank {} has no buffer that is its step header", rank));
-  if (!valuesOf(plan, Decision::Bad).empty() && !isThe(BufferKind::Scalars, sizeof(StepScalars)))
+  const bool asksScalars = !valuesOf(plan, Decision::Bad).empty() || isPostValidated(plan);
+  if (asksScalars && !isThe(BufferKind::Scalars, sizeof(StepScalars)))
     return unacceptable(fmt::format("rank {} has no buffer that holds its scalars", rank));
   return Status();
 }

@@ -35,10 +35,28 @@ std::uint32_t decided(const StepHeader &header, Decision decision) {
     return header.save;
   case Decision::Stop:
     return header.stop;
+  case Decision::Pending:
+    return header.pending;
+  case Decision::Settle:
+    return header.settle;
   case Decision::Bad:
+  case Decision::Verdict:
     break;
   }
   return 0;
+}
+
+bool isPostValidated(const Plan &plan) { return !valuesOf(plan, Decision::Verdict).empty(); }
+
+bool drainsOnlyIfRun(const Plan &plan, const Case &one) {
+  if (one.condition == 0 || !isPostValidated(plan))
+    return false;
+  const Condition &condition = plan.conditions[one.condition - 1];
+  const auto values = valuesOf(plan, condition.decision);
+  const bool isOfSteps = condition.decision == Decision::Evaluate ||
+                         condition.decision == Decision::Settle ||
+                         condition.decision == Decision::Verdict;
+  return isOfSteps && !values.empty() && values.front() == 0 && !holds(condition, 0);
 }
 
 bool mayRun(const Plan &plan, const Case &one, std::uint32_t microbatches) {

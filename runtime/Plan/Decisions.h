@@ -20,8 +20,21 @@ std::span<const std::uint32_t> valuesOf(const Plan &plan, Decision decision);
 
 bool holds(const Condition &condition, std::uint32_t value);
 
-/// What the header says. Of every decision but `Bad`, which lies in the scalars.
+/// Whether it lies in the scalars, not in the header.
+constexpr bool isOfScalars(Decision decision) {
+  return decision == Decision::Bad || decision == Decision::Verdict;
+}
+
+/// What the header says. Of every decision that is not of the scalars.
 std::uint32_t decided(const StepHeader &header, Decision decision);
+
+/// Whether the optimizer runs before it is known that nothing has to be clipped: what it did is
+/// settled by the next step, or at the end of its own.
+bool isPostValidated(const Plan &plan);
+
+/// Whether a step in which the case does not run is as if it were not there: in a plan that commits
+/// early, so that nobody waits there for others. Then there are steps without any such case.
+bool drainsOnlyIfRun(const Plan &plan, const Case &one);
 
 /// Whether the case can run in a step of so many microbatches.
 bool mayRun(const Plan &plan, const Case &one, std::uint32_t microbatches);

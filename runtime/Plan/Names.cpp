@@ -17,13 +17,15 @@ constexpr std::string_view kBuffers[] = {
     "scalars",      "squares",         "all_squares",    "stats",    "replica_stats",
     "all_stats",    "weights",         "gradients",      "moments",  "input",
     "output",       "output_gradient", "input_gradient", "stash",    "weight_stash",
-    "tied_weights", "tied_gradients",  "workspace",      "snapshot", "staging"};
+    "tied_weights", "tied_gradients",  "workspace",      "snapshot", "staging",
+    "kept"};
 constexpr std::string_view kDataTypes[] = {"float32", "float64", "bfloat16", "int32", "byte"};
 constexpr std::string_view kFamilies[] = {"llama", "null",  "sleep",
                                           "qwen2", "qwen3", "torchscript"};
 constexpr std::string_view kKernelLibraries[] = {"native", "libtorch"};
 
-constexpr std::string_view kDecisions[] = {"microbatches", "evaluate", "save", "stop", "bad"};
+constexpr std::string_view kDecisions[] = {"microbatches", "evaluate", "save",   "stop",
+                                           "bad",          "pending",  "settle", "verdict"};
 constexpr std::string_view kComparisons[] = {"equal", "not_equal", "less", "at_least"};
 constexpr std::string_view kSplits[] = {"window", "line", "paragraph"};
 constexpr std::string_view kTails[] = {"join", "short", "drop"};
@@ -35,12 +37,12 @@ constexpr std::string_view kFlags[] = {"signalled",     "group_begin",   "group_
 
 static_assert(1u << (std::size(kFlags) - 1) == kLastUse);
 static_assert(std::size(kAxes) == static_cast<std::size_t>(Axis::Mirror) + 1);
-static_assert(std::size(kBuffers) == static_cast<std::size_t>(BufferKind::Staging) + 1);
+static_assert(std::size(kBuffers) == static_cast<std::size_t>(BufferKind::Kept) + 1);
 static_assert(std::size(kCollectives) == static_cast<std::size_t>(Collective::AllReduce) + 1);
 static_assert(std::size(kFlows) == static_cast<std::size_t>(Flow::Control) + 1);
 static_assert(std::size(kLaneKinds) == static_cast<std::size_t>(LaneKind::Group) + 1);
 static_assert(std::size(kDataTypes) == static_cast<std::size_t>(DataType::Byte) + 1);
-static_assert(std::size(kDecisions) == static_cast<std::size_t>(Decision::Bad) + 1);
+static_assert(std::size(kDecisions) == static_cast<std::size_t>(Decision::Verdict) + 1);
 static_assert(std::size(kComparisons) == static_cast<std::size_t>(Comparison::AtLeast) + 1);
 static_assert(std::size(kSplits) == static_cast<std::size_t>(Split::Paragraph) + 1);
 static_assert(std::size(kTails) == static_cast<std::size_t>(Tail::Drop) + 1);

@@ -61,12 +61,26 @@ constexpr OperandSignature kOptimize[] = {{"header", R, false},
                                           {"gradients", R, false},
                                           {"weights", RW, false},
                                           {"moments", RW, false}};
+// `kept` is what the stage was before, until the verdict is known.
+constexpr OperandSignature kOptimizeEarly[] = {{"header", R, false},
+                                               {"gradients", R, false},
+                                               {"weights", RW, false},
+                                               {"moments", RW, false},
+                                               {"kept", W, false}};
+// A refused step is no update: the header's count of them, made before that was known, goes down.
+constexpr OperandSignature kSettle[] = {
+    {"header", RW, false}, {"all_squares", R, false}, {"scalars", W, false}};
+constexpr OperandSignature kRedo[] = {{"scalars", R, false},
+                                      {"gradients", R, false},
+                                      {"kept", R, false},
+                                      {"weights", RW, false},
+                                      {"moments", RW, false}};
 constexpr OperandSignature kAddTied[] = {{"tied_gradients", R, false}, {"gradients", RW, false}};
 constexpr OperandSignature kDecide[] = {{"header", W, false}};
 constexpr OperandSignature kLoad[] = {
     {"header", RW, false}, {"tokens", W, false}, {"labels", W, false}, {"segments", W, false}};
-constexpr OperandSignature kReport[] = {
-    {"header", R, false}, {"scalars", R, false}, {"all_stats", R, false}};
+// Which step it is stands in the counters: its header may be gone.
+constexpr OperandSignature kReport[] = {{"scalars", R, false}, {"all_stats", R, false}};
 // The header's tokens become those of the evaluation; its other fields stay those of the step.
 constexpr OperandSignature kLoadEvaluation[] = {
     {"header", RW, false}, {"tokens", W, false}, {"labels", W, false}, {"segments", W, false}};
@@ -113,6 +127,10 @@ constexpr std::array kTable = {
     Signature{Opcode::Clip, "clip", Update, LaneKind::Compute, false, false, kClip},
     Signature{Opcode::Optimize, "optimize", Update, LaneKind::Compute, true, false, kOptimize},
     Signature{Opcode::AddTied, "add_tied", Update, LaneKind::Compute, true, false, kAddTied},
+    Signature{Opcode::OptimizeEarly, "optimize_early", Update, LaneKind::Compute, true, false,
+              kOptimizeEarly},
+    Signature{Opcode::Settle, "settle", Update, LaneKind::Compute, false, false, kSettle},
+    Signature{Opcode::Redo, "redo", Update, LaneKind::Compute, true, false, kRedo},
     Signature{Opcode::Decide, "decide", Host, LaneKind::Host, false, false, kDecide},
     Signature{Opcode::Load, "load", Host, LaneKind::Host, false, false, kLoad},
     Signature{Opcode::Report, "report", Host, LaneKind::Host, false, false, kReport},

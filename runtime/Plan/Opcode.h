@@ -37,6 +37,9 @@ enum class Opcode : std::uint16_t {
   Clip,                // global norm in tensor order, and the factor that the optimizer applies
   Optimize,            // AdamW
   AddTied,             // adds the head's gradient of a tied matrix to the embedding's
+  OptimizeEarly,       // keeps weights and moments, then AdamW as if nothing had to be clipped
+  Settle,              // `clip` for the step before, if it is pending: the verdict on it
+  Redo,                // what was kept, and AdamW with the factor of `clip`, unless it is refused
 
   Decide = 0x0600,  // the coordinator writes the step header
   Load,             // the first rank of a replica reads its tokens, labels and segment offsets, and

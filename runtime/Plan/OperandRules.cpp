@@ -6,6 +6,7 @@
 #include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Kept.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
 #include "runtime/Plan/Snapshot.h"
@@ -191,14 +192,16 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, const StageS
     return snapshotBytes(spec);
   case BufferKind::Staging:
     return kBufferAlignment;
+  case BufferKind::Kept:
+    return keptBytes(spec);
   }
   return 0;
 }
 
 /// The first rank of a replica counts its losses, and nobody else; of several copies of the model
-/// each has its own counted where they are.
+/// each has its own counted where they are, and so has a step that the next one does not wait for.
 bool OperandRules::countsLosses() const {
-  if (copiesOf(plan.models.front().stages) == 1)
+  if (copiesOf(plan.models.front().stages) == 1 && !isPostValidated(plan))
     return rank % plan.mesh.pipeline == 0;
   return std::any_of(specs.begin(), specs.end(),
                      [](const StageSpec &spec) { return spec.range.head; });

@@ -88,14 +88,23 @@ struct Lane {
 // ---- what may vary ------------------------------------------------------------------------------
 
 /// What is decided while the job runs: a field of the step header, made by the coordinator, or
-/// (`Bad`) of the step's scalars, computed alike by every rank. Nothing else in a program may vary.
+/// (`Bad`, `Verdict`) of the step's scalars, computed alike by every rank. Nothing else in a
+/// program may vary.
 enum class Decision : std::uint8_t {
   Microbatches, // of this step
   Evaluate,     // 1: an evaluation follows this step
   Save,         // 1: a checkpoint follows this step
   Stop,         // 1: this step is the last one
-  Bad           // 1: the gradients are not finite, the step changes no parameter
+  Bad,          // 1: the gradients are not finite, the step changes no parameter
+  Pending,      // 1: the step before this one is still to be settled
+  Settle,       // 1: this step is settled at its own end, 0: by the step behind it
+  Verdict       // on a step whose optimizer has run early: kStands, kClipped or kRefused
 };
+
+/// Values of `Verdict`.
+constexpr std::uint32_t kStands = 0, // nothing had to be clipped
+    kClipped = 1,                    // the step is done again with its factor
+    kRefused = 2;                    // its gradients are not finite: it is taken back
 
 /// A decision that the plan makes, and the values that it may have, ascending.
 struct DecisionRange {
@@ -145,7 +154,8 @@ struct Loop {
 
 /// Actions [begin, end) run only where the condition holds (an entry of the table, counted from 1;
 /// 0: always). The clock goes on as if they always ran. All lanes are drained at both edges,
-/// whether or not they run, so that nothing is under way there and no wait reaches across (D4).
+/// whether or not they run, so that nothing is under way there and no wait reaches across (D4); of
+/// some cases only where they run (Decisions.h, drainsOnlyIfRun).
 /// Holds loops whole; lies outside of loops or in a loop over steps.
 struct Case {
   std::uint32_t begin = 0, end = 0;
@@ -198,7 +208,8 @@ enum class BufferKind : std::uint8_t {
   TiedGradients, // of the head's use of it, until they are added to the embedding's
   Workspace,
   Snapshot, // runtime/Plan/Snapshot.h
-  Staging   // what other replicas' gradients pass through while they are added up
+  Staging,  // what other replicas' gradients pass through while they are added up
+  Kept      // runtime/Plan/Kept.h
 };
 
 /// Buffer::stage of what belongs to no stage.

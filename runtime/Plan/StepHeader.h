@@ -21,6 +21,8 @@ struct StepHeader {
   std::uint32_t evaluate;     // 1: an evaluation follows
   std::uint32_t save;         // 1: a checkpoint follows
   std::uint32_t stop;         // 1: the last step
+  std::uint32_t pending;      // 1: the step before is not settled yet
+  std::uint32_t settle;       // 1: this one is settled at its own end
 
   /// Tokens of each microbatch of the replica in the present pass; zero behind the last one.
   std::uint32_t *tokens() { return reinterpret_cast<std::uint32_t *>(this + 1); }
@@ -30,13 +32,14 @@ struct StepHeader {
     return sizeof(StepHeader) + microbatches * sizeof(std::uint32_t);
   }
 };
-static_assert(sizeof(StepHeader) == 48);
+static_assert(sizeof(StepHeader) == 56);
 
-/// What `clip` writes and `optimize` and `report` read.
+/// What `clip` and `settle` write and `optimize`, `redo` and `report` read.
 struct StepScalars {
-  double gradientNorm; // of the scaled gradients, before clipping
-  double clipFactor;   // min(1, clip / (norm + 1e-6)); the optimizer multiplies gradients by it
-  std::uint64_t bad;   // 1: the norm is not finite, so the optimizer is skipped
+  double gradientNorm;   // of the scaled gradients, before clipping
+  double clipFactor;     // min(1, clip / (norm + 1e-6)); the optimizer multiplies gradients by it
+  std::uint64_t bad;     // 1: the norm is not finite, so the optimizer is skipped
+  std::uint64_t verdict; // Decision::Verdict, on an optimizer that has run early
 };
 
 /// What `measure`, `export_shard` and `checkpoint_shard` write on each rank and the coordinator
@@ -50,6 +53,10 @@ struct RankStats {
   std::uint64_t savedStages; // of which the shards are on the disk
   std::uint64_t tokens;      // of the replica's microbatches
   double loss;               // their sum, on the rank that has them; else 0
+  std::uint64_t step;        // of the header, as what follows
+  double denominator;
+  double learningRate;
+  std::uint64_t microbatches;
 };
 
 } // namespace vime::plan

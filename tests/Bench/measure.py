@@ -70,6 +70,10 @@ class Measure:
         """The step of a plan when forward, input gradient and weight gradient last one unit each."""
         return self.shown(plan)["predictions"]["step_units"]
 
+    def period(self, plan):
+        """Milliseconds from step to step of a plan whose stages sleep, as simulated."""
+        return json.loads(self.tools.run("vimec", "simulate", plan, "--json").stdout)["period"]
+
     def transfers_and_tasks(self, plan):
         """Actions of a step of all ranks that a peer counts too: tasks but the loss, sends and receives."""
         counted = ("forward", "backward", "backward_input", "backward_weight", "send", "receive")

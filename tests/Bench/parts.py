@@ -163,6 +163,23 @@ def sleep(measure, orders):
                        f"{computed * 1e3:.1f} ms, computed", median(ours) / (computed * 1e3), 1.03)
 
 
+# ---- steps that commit early: tasks that sleep, against the period that the order lets them have ----
+def commits(measure, orders):
+    unit = 0.02  # seconds of a forward, an input gradient, a weight gradient
+    model = f"{{family: sleep, layers: 8, forward: {unit}s, backward_input: {unit}s, backward_weight: {unit}s}}"
+    for order in ("zb-h1", "zb-2p"):
+        plans = {commit: measure.plans(commit, (2, 12), order, 4, samples=1, sequence=16, model=model,
+                                       options=("--set", f"optimizer.commit={commit}"))
+                 for commit in ("barrier", "post_validated")}
+        computed = measure.period(plans["post_validated"][12])
+        for transport in ("local", "gloo"):
+            barrier, early = measure.repeated(*(
+                lambda plan=plan: measure.step(plan, "--transport", transport)[0] * 1e3 for plan in plans.values()))
+            yield Line(f"sleep stages, {order}, 4 ranks, {transport}: step that commits early over computed step",
+                       spread(early, "ms", 1), f"{computed:.1f} ms, computed; with a barrier {spread(barrier, 'ms', 1)}",
+                       median(early) / computed, 1.03)
+
+
 # ---- the decoder on four ranks over Gloo: CPU of all ranks and wall of a step ----
 def pipeline(measure, orders):
     for hidden, (layers, ffn, cpu_target, wall_target, _) in DECODERS.items():
@@ -180,4 +197,4 @@ def pipeline(measure, orders):
 
 
 PARTS = {"null": null, "tiny": tiny, "compile": compile_large, "orders": every_order, "single": single, "libtorch": libtorch,
-         "overhead": overhead, "sleep": sleep, "pipeline": pipeline}
+         "overhead": overhead, "sleep": sleep, "commits": commits, "pipeline": pipeline}

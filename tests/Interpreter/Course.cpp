@@ -45,6 +45,11 @@ Course::Course(const Plan &plan, std::uint32_t seed) : empties(skipsEmpty(plan))
     step.save = decide(plan, Decision::Save, (turn / 2 + seed) % 2 == 1);
     step.stop = decide(plan, Decision::Stop, index + 1 == steps);
     step.bad = decide(plan, Decision::Bad, turn % 3 == 1);
+    if (const auto verdicts = valuesOf(plan, Decision::Verdict); !verdicts.empty()) {
+      step.verdict = verdicts[turn % verdicts.size()];
+      step.settle = step.evaluate == 1 || step.save == 1 || step.stop == 1 || index + 1 == steps;
+      step.pending = index != 0 && all.back().settle == 0;
+    }
     step.evaluationStops = step.evaluate == 1 && seed % 3 == 2 && index == 2 &&
                            decide(plan, Decision::Stop, true) == 1;
     for (std::uint32_t replica = 0; replica < plan.mesh.data; ++replica) {

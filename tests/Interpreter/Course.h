@@ -1,6 +1,6 @@
 // Course: what is decided while a run goes on, chosen beforehand: of every step the number of
 // microbatches, how many of them have tokens in each replica, whether an evaluation, a checkpoint
-// or the end follows, and whether its gradients are bad.
+// or the end follows, whether its gradients are bad, and what the verdict on an early optimizer is.
 //
 //   const Course course(plan, /*seed=*/0);
 //   course[2].microbatches
@@ -18,6 +18,8 @@ namespace vime::interpreter {
 struct Step {
   std::uint32_t microbatches = 0;
   std::uint32_t evaluate = 0, save = 0, stop = 0, bad = 0; // what is decided; 1: it is so
+  std::uint32_t pending = 0, settle = 0;                   // where the optimizer runs early
+  std::uint32_t verdict = 0;                               // on this step, likewise
   bool evaluationStops = false;                            // the evaluation behind it ends the run
   std::vector<std::uint32_t> filled;       // microbatches with tokens, of each replica
   std::vector<std::uint32_t> filledOfText; // of the evaluation
@@ -41,6 +43,6 @@ private:
 };
 
 /// How far a header has come.
-enum class Phase : std::uint8_t { Decided, Loaded, Evaluating, Reported };
+enum class Phase : std::uint8_t { Decided, Loaded, Settled, Evaluating, Reported };
 
 } // namespace vime::interpreter

@@ -51,7 +51,8 @@ bool Dispatcher::drains(const Answers &answers) {
 }
 
 Dispatcher::Move Dispatcher::enter(const Block &block, const Answers &answers) {
-  if (block.one && !drains(answers))
+  const bool mayBeAbsent = block.one && drainsOnlyIfRun(plan, *block.one);
+  if (block.one && !mayBeAbsent && !drains(answers))
     return Move::Blocked;
   const Frame outer = frames.back();
   Frame frame{.block = &block, .at = block.begin, .origin = outer.origin, .start = outer.start};
@@ -62,6 +63,8 @@ Dispatcher::Move Dispatcher::enter(const Block &block, const Answers &answers) {
     if (!ask(condition.decision, answers, value))
       return Move::Blocked;
     runs = holds(condition, value);
+    if (runs && mayBeAbsent && !drains(answers))
+      return Move::Blocked;
   }
   if (block.loop) {
     frame.trips = block.loop->trips;
@@ -158,7 +161,7 @@ bool Dispatcher::knows(const Clock &clock, const Clock &writers) {
 
 /// False: not yet, or never, and then it is a fault.
 bool Dispatcher::ask(Decision decision, const Answers &answers, std::uint32_t &value) {
-  if (!knows(clocks.dispatcher(), decision == Decision::Bad ? scalarWriters : headerWriters)) {
+  if (!knows(clocks.dispatcher(), isOfScalars(decision) ? scalarWriters : headerWriters)) {
     trouble = at("asks for a decision that need not be there");
     return false;
   }
@@ -177,8 +180,8 @@ bool Dispatcher::judgeQuestions(const Action &action) {
   if (asksSize && !knows(clocks.beforeLatest(), headerWriters))
     trouble = at("asks a step header that need not be there for tokens");
   if (action.guard != 0) {
-    const bool isBad = plan.conditions[action.guard - 1].decision == Decision::Bad;
-    if (!knows(clocks.beforeLatest(), isBad ? scalarWriters : headerWriters))
+    const Decision decision = plan.conditions[action.guard - 1].decision;
+    if (!knows(clocks.beforeLatest(), isOfScalars(decision) ? scalarWriters : headerWriters))
       trouble = at("is guarded by a decision that need not be there");
   }
   return trouble.empty();

@@ -40,8 +40,9 @@ void write(const Firing &firing, std::string_view name, Term value) {
       firing.memory.write(place, value);
 }
 
-TaskInputs inputsOf(const Firing &firing) {
-  TaskInputs in{.header = read(firing, "header"), .segments = read(firing, "segments")};
+TaskInputs inputsOf(const Firing &firing, const Meaning &meaning) {
+  TaskInputs in{.header = meaning.ofTask(read(firing, "header")),
+                .segments = read(firing, "segments")};
   for (const OperandSignature &operand : findSignature(firing.action.opcode)->operands) {
     if (operand.name == "input")
       in.input = read(firing, "input");
@@ -98,6 +99,12 @@ void Effects::fire(const Firing &firing) {
     return write(firing, "scalars", meaning.scalars(readMembers(firing, "all_squares")));
   case Opcode::Optimize:
     return optimize(firing);
+  case Opcode::OptimizeEarly:
+    return optimizeEarly(firing);
+  case Opcode::Settle:
+    return settle(firing);
+  case Opcode::Redo:
+    return redo(firing);
   case Opcode::AddTied:
     return write(firing, "gradients",
                  meaning.addTied(read(firing, "gradients"), read(firing, "tied_gradients")));
@@ -108,8 +115,7 @@ void Effects::fire(const Firing &firing) {
   case Opcode::LoadEvaluation:
     return load(firing, true);
   case Opcode::Report:
-    return see(meaning.report(read(firing, "header"), read(firing, "scalars"),
-                              readMembers(firing, "all_stats")));
+    return see(meaning.report(read(firing, "scalars"), readMembers(firing, "all_stats")));
   case Opcode::ReportEvaluation:
     return reportEvaluation(firing);
   case Opcode::ExportShard:
@@ -143,7 +149,8 @@ void Effects::initialize(const Firing &firing) {
 
 void Effects::load(const Firing &firing, bool evaluates) {
   const Term header = read(firing, "header");
-  const bool isRight = meaning.isHeader(header, evaluates ? Phase::Loaded : Phase::Decided);
+  const bool isRight = meaning.isHeader(evaluates ? meaning.ofTask(header) : header,
+                                        evaluates ? Phase::Loaded : Phase::Decided);
   const std::uint32_t step = isRight ? meaning.stepOf(header) : 0;
   write(firing, "header",
         isRight
@@ -161,21 +168,21 @@ void Effects::load(const Firing &firing, bool evaluates) {
 }
 
 void Effects::forward(const Firing &firing, bool evaluates) {
-  const TaskInputs in = inputsOf(firing);
+  const TaskInputs in = inputsOf(firing, meaning);
   write(firing, "stash", meaning.stash(evaluates, firing.stage, firing.microbatch, in));
   write(firing, "output", meaning.output(evaluates, firing.stage, firing.microbatch, in));
   write(firing, "workspace", kGarbage);
 }
 
 void Effects::loss(const Firing &firing, bool evaluates) {
-  const TaskInputs in = inputsOf(firing);
+  const TaskInputs in = inputsOf(firing, meaning);
   const Term labels = read(firing, "labels");
   write(firing, "stash", meaning.lossStash(evaluates, firing.stage, firing.microbatch, in, labels));
   write(firing, "losses", meaning.loss(evaluates, firing.stage, firing.microbatch, in, labels));
 }
 
 void Effects::backward(const Firing &firing) {
-  const TaskInputs in = inputsOf(firing);
+  const TaskInputs in = inputsOf(firing, meaning);
   write(firing, "workspace", kGarbage);
   accumulate(firing, in, true);
   write(firing, "input_gradient",
@@ -184,7 +191,7 @@ void Effects::backward(const Firing &firing) {
 }
 
 void Effects::backwardInput(const Firing &firing) {
-  const TaskInputs in = inputsOf(firing);
+  const TaskInputs in = inputsOf(firing, meaning);
   const auto made = [&](Op op) {
     return meaning.ofBackward(op, firing.stage, firing.microbatch, in);
   };
@@ -197,7 +204,7 @@ void Effects::backwardInput(const Firing &firing) {
 /// What it adds is the same as what a whole backward adds, if the input gradient had the same
 /// inputs.
 void Effects::backwardWeight(const Firing &firing) {
-  TaskInputs in = inputsOf(firing);
+  TaskInputs in = inputsOf(firing, meaning);
   const Term weightStash = read(firing, "weight_stash");
   write(firing, "workspace", kGarbage);
   // Gradients of norms are made by the input gradient, also those of an empty microbatch: zeros.
@@ -242,6 +249,33 @@ void Effects::optimize(const Firing &firing) {
              moments = read(firing, "moments");
   write(firing, "weights", meaning.updated(true, header, scalars, gradients, weights, moments));
   write(firing, "moments", meaning.updated(false, header, scalars, gradients, weights, moments));
+}
+
+void Effects::optimizeEarly(const Firing &firing) {
+  const Term header = read(firing, "header"), gradients = read(firing, "gradients"),
+             weights = read(firing, "weights"), moments = read(firing, "moments");
+  write(firing, "kept", meaning.kept(header, weights, moments));
+  write(firing, "weights", meaning.early(true, header, gradients, weights, moments));
+  write(firing, "moments", meaning.early(false, header, gradients, weights, moments));
+}
+
+/// Of no step before there are no scalars, and nothing to take back.
+void Effects::settle(const Firing &firing) {
+  const Term header = read(firing, "header");
+  write(firing, "scalars",
+        meaning.decided(header, Decision::Pending) != 0
+            ? meaning.scalars(readMembers(firing, "all_squares"))
+            : meaning.scalars({}));
+  write(firing, "header", meaning.settled(header));
+}
+
+void Effects::redo(const Firing &firing) {
+  const Term scalars = read(firing, "scalars"), gradients = read(firing, "gradients"),
+             kept = read(firing, "kept");
+  const auto found = verdicts.find(scalars);
+  const std::uint32_t verdict = found == verdicts.end() ? kStands : found->second;
+  write(firing, "weights", meaning.redone(true, verdict, scalars, gradients, kept));
+  write(firing, "moments", meaning.redone(false, verdict, scalars, gradients, kept));
 }
 
 void Effects::measure(const Firing &firing) {

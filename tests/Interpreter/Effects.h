@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "tests/Interpreter/Meaning.h"
@@ -23,7 +24,10 @@ struct Firing {
 
 class Effects {
 public:
-  Effects(const Meaning &meaning, Terms &terms) : meaning(meaning), terms(terms) {}
+  /// `verdicts`: by the scalars of a step.
+  Effects(const Meaning &meaning, Terms &terms,
+          const std::unordered_map<Term, std::uint32_t> &verdicts)
+      : meaning(meaning), terms(terms), verdicts(verdicts) {}
 
   /// Of everything but transfers and collectives.
   void fire(const Firing &firing);
@@ -42,6 +46,9 @@ private:
   void accumulate(const Firing &firing, const TaskInputs &in, bool isRight);
   void squareNorm(const Firing &firing);
   void optimize(const Firing &firing);
+  void optimizeEarly(const Firing &firing);
+  void settle(const Firing &firing);
+  void redo(const Firing &firing);
   void measure(const Firing &firing);
   void reportEvaluation(const Firing &firing);
   void put(const Firing &firing, std::string_view record, std::uint32_t kind, std::uint32_t key,
@@ -49,6 +56,7 @@ private:
 
   const Meaning &meaning;
   Terms &terms;
+  const std::unordered_map<Term, std::uint32_t> &verdicts;
   std::uint32_t decisions = 0;
   std::vector<Term> events;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/OperandRules.h"
@@ -35,10 +36,10 @@ public:
     return true;
   }
   std::uint32_t decided(Decision decision) const override {
-    if (decision != Decision::Bad)
+    if (!isOfScalars(decision))
       return meaning.decided(valueOf(BufferKind::Header), decision);
-    const auto found = trained.bad.find(valueOf(BufferKind::Scalars));
-    return found == trained.bad.end() ? 0 : found->second;
+    const auto found = trained.decided.find(valueOf(BufferKind::Scalars));
+    return found == trained.decided.end() ? 0 : found->second;
   }
   bool isEmpty(std::uint32_t microbatch) const override {
     return meaning.isEmpty(valueOf(BufferKind::Header), microbatch);
@@ -80,8 +81,9 @@ private:
 Machine::Machine(const Plan &plan, const Course &course, Terms &terms,
                  std::optional<std::uint32_t> seed)
     : plan(plan), course(course), terms(terms), meaning(plan, course, terms),
-      trained(train(plan, course, meaning, terms)), effects(meaning, terms), meetings(plan),
-      tally(plan, course), peerOrder(plan), random(seed.value_or(0)), wanders(seed.has_value()) {
+      trained(train(plan, course, meaning, terms)), effects(meaning, terms, trained.decided),
+      meetings(plan), tally(plan, course), peerOrder(plan), random(seed.value_or(0)),
+      wanders(seed.has_value()) {
   const std::uint64_t mostTensors = mostTensorsOf(plan);
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
     ranks.push_back(

@@ -20,7 +20,12 @@ std::uint32_t Meaning::decided(Term header, Decision decision) const {
     return step.save;
   case Decision::Stop:
     return ended ? 1 : step.stop;
+  case Decision::Pending:
+    return step.pending;
+  case Decision::Settle:
+    return step.settle;
   case Decision::Bad:
+  case Decision::Verdict:
     break;
   }
   return 0;
@@ -36,7 +41,41 @@ bool Meaning::isEmpty(Term header, std::uint32_t microbatch) const {
   return microbatch >= step.filled[replica];
 }
 
+Term Meaning::ofTask(Term header) const {
+  return isHeader(header, Phase::Settled)
+             ? this->header(stepOf(header), Phase::Loaded, terms[header].numbers[2])
+             : header;
+}
+
+/// What a refused step has counted too much is taken back.
+Term Meaning::settled(Term header) const {
+  return isHeader(header, Phase::Loaded)
+             ? this->header(stepOf(header), Phase::Settled, terms[header].numbers[2])
+             : terms.make(Op::Other, {}, {header});
+}
+
+/// Only a settled header counts the updates right.
+Term Meaning::early(bool weights, Term header, Term gradients, Term oldWeights,
+                    Term oldMoments) const {
+  return terms.make(isHeader(header, Phase::Settled)
+                        ? (weights ? Op::EarlyWeights : Op::EarlyMoments)
+                        : Op::Other,
+                    {}, {shared(header), gradients, oldWeights, oldMoments});
+}
+
+Term Meaning::redone(bool weights, std::uint32_t verdict, Term scalars, Term gradients,
+                     Term kept) const {
+  if (!terms.is(kept, Op::Kept))
+    return terms.make(Op::Other, {}, {kept});
+  const Term header = terms[kept].parts[0], oldWeights = terms[kept].parts[1],
+             oldMoments = terms[kept].parts[2];
+  if (verdict == plan::kRefused)
+    return weights ? oldWeights : oldMoments;
+  return updated(weights, header, scalars, gradients, oldWeights, oldMoments);
+}
+
 Term Meaning::shared(Term header) const {
+  header = ofTask(header);
   return isHeader(header, Phase::Loaded) || isHeader(header, Phase::Reported)
              ? this->header(stepOf(header), Phase::Loaded, 0)
              : terms.make(Op::Other, {}, {header});
@@ -87,7 +126,7 @@ Term Meaning::addTo(Term sum, Term contribution) const {
 
 /// Losses of microbatches without tokens are not looked at.
 Term Meaning::measured(bool evaluates, Term header, const std::vector<Term> &losses) const {
-  std::vector<Term> parts = {header};
+  std::vector<Term> parts = {ofTask(header)};
   for (std::uint32_t microbatch = 0; microbatch < losses.size(); ++microbatch)
     if (!isEmpty(header, microbatch))
       parts.push_back(losses[microbatch]);
@@ -100,8 +139,9 @@ Term Meaning::snapshot(Term header, Term weights, Term moments) const {
                     {weights, moments});
 }
 
-Term Meaning::report(Term header, Term scalars, const std::vector<Term> &stats) const {
-  std::vector<Term> parts = {header, scalars};
+/// Which step it is stands in what was measured.
+Term Meaning::report(Term scalars, const std::vector<Term> &stats) const {
+  std::vector<Term> parts = {scalars};
   for (const Term one : stats)
     parts.push_back(terms.at(one, kMeasured));
   return terms.make(Op::Report, {}, parts);

@@ -53,6 +53,10 @@ public:
   std::uint32_t decided(Term header, plan::Decision decision) const;
   bool isEmpty(Term header, std::uint32_t microbatch) const;
 
+  /// Of a settled one the loaded one: to tasks they are the same.
+  Term ofTask(Term header) const;
+  Term settled(Term header) const;
+
   /// What all replicas find in it: denominator and learning rate.
   Term shared(Term header) const;
 
@@ -100,11 +104,17 @@ public:
     return terms.make(weights ? Op::Weights : Op::Moments, {},
                       {shared(header), scalars, gradients, oldWeights, oldMoments});
   }
+  /// As if nothing had to be clipped.
+  Term early(bool weights, Term header, Term gradients, Term oldWeights, Term oldMoments) const;
+  Term kept(Term header, Term weights, Term moments) const {
+    return terms.make(Op::Kept, {}, {shared(header), weights, moments});
+  }
+  Term redone(bool weights, std::uint32_t verdict, Term scalars, Term gradients, Term kept) const;
   Term measured(bool evaluates, Term header, const std::vector<Term> &losses) const;
   Term snapshot(Term header, Term weights, Term moments) const;
 
   // ---- what is seen ----
-  Term report(Term header, Term scalars, const std::vector<Term> &stats) const;
+  Term report(Term scalars, const std::vector<Term> &stats) const;
   Term evaluationReport(Term header, const std::vector<Term> &stats) const;
   Term exported(std::uint32_t stage, Term weights) const {
     return terms.make(Op::Export, {stage}, {weights});

@@ -37,6 +37,13 @@ std::string Tally::ofPass(std::uint32_t step, std::uint32_t replica, bool evalua
   const auto stages = static_cast<std::uint32_t>(plan.models[0].stages.size());
   const std::uint32_t microbatches =
       evaluates ? plan.evaluation.microbatches : course[step].microbatches;
+  // Of a step that is settled by a bad verdict the warm-up runs twice; how far it goes, the order
+  // says.
+  const bool isRedone = step != 0 && course[step].pending != 0 && course[step - 1].verdict != 0;
+  const auto wanted = [&](Opcode opcode, std::uint32_t stage, std::uint32_t microbatch) {
+    return isRedone && !evaluates && times({opcode, step, replica, stage, microbatch}) == 2 ? 2u
+                                                                                            : 1u;
+  };
   const auto wrong = [&](Opcode opcode, std::uint32_t stage, std::uint32_t microbatch,
                          std::uint32_t wanted) {
     const Task task{opcode, step, replica, stage, microbatch};
@@ -47,8 +54,10 @@ std::string Tally::ofPass(std::uint32_t step, std::uint32_t replica, bool evalua
   for (std::uint32_t stage = 0; stage < stages; ++stage)
     for (std::uint32_t microbatch = 0; microbatch < microbatches && fault.empty(); ++microbatch) {
       const bool isLast = stage + 1 == stages;
-      fault += wrong(evaluates ? Opcode::Evaluate : Opcode::Forward, stage, microbatch, 1);
-      fault += wrong(evaluates ? Opcode::EvaluateLoss : Opcode::Loss, stage, microbatch, isLast);
+      const Opcode forward = evaluates ? Opcode::Evaluate : Opcode::Forward,
+                   loss = evaluates ? Opcode::EvaluateLoss : Opcode::Loss;
+      fault += wrong(forward, stage, microbatch, wanted(forward, stage, microbatch));
+      fault += wrong(loss, stage, microbatch, isLast ? wanted(loss, stage, microbatch) : 0);
       if (evaluates)
         continue;
       const bool isWhole = times({Opcode::Backward, step, replica, stage, microbatch}) != 0;

@@ -47,6 +47,9 @@ enum class Op : std::uint8_t {
   Scalars,
   Weights,
   Moments,
+  EarlyWeights, // ahead of the verdict
+  EarlyMoments,
+  Kept, // what a step was made from: header, weights, moments
   Measured,
   Snapshot,
   // What can be seen from outside.

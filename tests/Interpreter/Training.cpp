@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 
 namespace vime::interpreter {
@@ -13,7 +14,7 @@ class Job {
 public:
   Job(const Plan &plan, const Course &course, const Meaning &meaning, Terms &terms)
       : plan(plan), course(course), meaning(meaning), terms(terms), model(plan.models[0]),
-        stages(static_cast<std::uint32_t>(model.stages.size())) {
+        stages(static_cast<std::uint32_t>(model.stages.size())), runsEarly(isPostValidated(plan)) {
     for (std::uint32_t stage = 0; stage < stages; ++stage) {
       weights.push_back(meaning.initial(true, stage));
       moments.push_back(meaning.initial(false, stage));
@@ -115,17 +116,25 @@ private:
           sum = meaning.addTied(sum, meaning.sum(contributions[stages]));
         gradients[stage].push_back(sum);
       }
-      addStats(stats, false, header, pass.losses);
+      addStats(stats, false, header, pass.losses, runsEarly ? lastRank() : 0);
     }
     apply(step, gradients, stats);
   }
 
-  /// Every rank of a replica counts; its first one has the losses.
+  std::uint32_t lastRank() const {
+    for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank)
+      for (const LocalStage &local : programOf(plan, rank)->stages)
+        if (local.stage + 1 == stages)
+          return rank;
+    return 0;
+  }
+
+  /// Every rank of a replica counts; one has the losses.
   void addStats(std::vector<Term> &stats, bool evaluates, Term header,
-                const std::vector<Term> &losses) {
+                const std::vector<Term> &losses, std::uint32_t owner = 0) {
     for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
       const Term measured =
-          meaning.measured(evaluates, header, rank == 0 ? losses : std::vector<Term>());
+          meaning.measured(evaluates, header, rank == owner ? losses : std::vector<Term>());
       stats.push_back(terms.with(kNothing, kCounters, kMeasured, measured));
     }
   }
@@ -138,14 +147,26 @@ private:
       scaled.push_back(meaning.scaled(header, ofReplicas.size() > 1 ? meaning.reduced(ofReplicas)
                                                                     : ofReplicas[0]));
     const Term scalars = meaning.scalars(squaresOf(scaled));
-    trained.bad[scalars] = course[step].bad;
-    see(meaning.report(header, scalars, stats));
-    for (std::uint32_t stage = 0; stage < stages && course[step].bad != 1; ++stage) {
+    trained.decided[scalars] = runsEarly ? course[step].verdict : course[step].bad;
+    see(meaning.report(scalars, stats));
+    if (runsEarly && course[step].verdict == kStands)
+      return applyEarly(step, scaled);
+    const bool isSkipped = runsEarly ? course[step].verdict == kRefused : course[step].bad == 1;
+    for (std::uint32_t stage = 0; stage < stages && !isSkipped; ++stage) {
       const Term before = weights[stage];
       weights[stage] =
           meaning.updated(true, header, scalars, scaled[stage], before, moments[stage]);
       moments[stage] =
           meaning.updated(false, header, scalars, scaled[stage], before, moments[stage]);
+    }
+  }
+
+  void applyEarly(std::uint32_t step, const std::vector<Term> &scaled) {
+    const Term header = meaning.header(step, Phase::Settled, 0);
+    for (std::uint32_t stage = 0; stage < stages; ++stage) {
+      const Term before = weights[stage];
+      weights[stage] = meaning.early(true, header, scaled[stage], before, moments[stage]);
+      moments[stage] = meaning.early(false, header, scaled[stage], before, moments[stage]);
     }
   }
 
@@ -199,6 +220,7 @@ private:
   Terms &terms;
   const Model &model;
   const std::uint32_t stages;
+  const bool runsEarly;               // the optimizer
   std::vector<Term> weights, moments; // of each stage
   Trained trained;
 };

@@ -10,8 +10,8 @@
 namespace vime::interpreter {
 
 struct Trained {
-  std::vector<Term> seen;                      // ascending
-  std::unordered_map<Term, std::uint32_t> bad; // by the scalars of each step
+  std::vector<Term> seen;                          // ascending
+  std::unordered_map<Term, std::uint32_t> decided; // bad or the verdict, by the scalars of a step
 };
 
 Trained train(const plan::Plan &plan, const Course &course, const Meaning &meaning, Terms &terms);

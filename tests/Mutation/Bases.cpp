@@ -51,6 +51,14 @@ const std::vector<BasePlan> &basePlans() {
            {.schedule = "interleaved", .microbatches = 4, .chunks = 2, .layers = 4, .slots = {4}})},
       {"receive slots of each rank, folded",
        lowered({.ranks = 2, .microbatches = 24, .layers = 2, .slots = {1, 4}})},
+      {"early commits",
+       lowered({.microbatches = 3, .layers = 2, .exportTo = "out", .runsEarly = true})},
+      {"early commits, zb-h1, evaluation, checkpoints", lowered({.schedule = "zb-h1",
+                                                                 .microbatches = 3,
+                                                                 .layers = 2,
+                                                                 .evaluates = 2,
+                                                                 .saves = 2,
+                                                                 .runsEarly = true})},
       {"tied head", lowered({.microbatches = 2, .layers = 2, .tiedHead = true})},
   };
   return kPlans;

@@ -29,6 +29,7 @@ constexpr std::array kRules = {
     StricterRule{"S0201", kStray, "duplicate"},
     StricterRule{"S0202", kStray, "duplicate"},
     StricterRule{"S0203", kStray, "duplicate"},
+    StricterRule{"S0202", kNamed, "change a loop"},
     StricterRule{"S0203", kNamed, "change a loop"},
     StricterRule{"S0203", kNamed, "move a message"},
     StricterRule{"S0205",
@@ -86,6 +87,11 @@ constexpr std::array kRules = {
     StricterRule{"K0103",
                  "what a checkpoint takes runs only where `save` is decided; taken in other steps "
                  "too it is the same checkpoint, at the price of a copy a step"},
+    StricterRule{"M0302",
+                 "what stands behind the steps waits for the last one like for any other; that one "
+                 "of a run that commits early ends drained is decided by the coordinator, which a "
+                 "plan does not say",
+                 "drop a wait"},
     StricterRule{"M0101", "an arena is exactly its buffers; a larger one runs as well, with memory "
                           "reserved that no buffer accounts for"},
 };

@@ -2,10 +2,12 @@
 #include "compiler/Analysis/Simulate.h"
 #include "compiler/Analysis/StepReport.h"
 #include "compiler/Lowering/OrderPlan.h"
+#include "schedules/Period.h"
 #include "schedules/Registry.h"
 #include "schedules/UnitTime.h"
 
 #include "tests/analysis/TickSimulator.h"
+#include "tests/lowering/Lowered.h"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +30,7 @@ TEST(Simulate, TransfersHoldUpWhoWaitsForThem) {
         findOrder("1f1b")->build({.ranks = ranks, .microbatches = microbatches, .chunks = 1});
     const auto plan = planOf(order, microbatches);
     ASSERT_TRUE(plan);
-    const verify::ActionTable table(*plan, verify::wholeStepOf(*plan));
+    const verify::ActionTable table(*plan, steadyStepOf(*plan));
     const Simulated run = simulate(table, unitDurations(*plan, {10, 10, 10, 1}));
     EXPECT_EQ(double(run.period) / kUnit, tenths);
   }
@@ -46,7 +48,7 @@ TEST(Simulate, AStepInUnitTimeIsAsLongAsItsOrder) {
       const auto plan = planOf(schedule, microbatches);
       if (!plan)
         continue;
-      const verify::ActionTable table(*plan, verify::wholeStepOf(*plan));
+      const verify::ActionTable table(*plan, steadyStepOf(*plan));
       const Simulated run = simulate(table, unitDurations(*plan));
       ++simulated;
       ASSERT_FALSE(run.stuck) << *run.stuck;
@@ -58,6 +60,42 @@ TEST(Simulate, AStepInUnitTimeIsAsLongAsItsOrder) {
     }
   }
   EXPECT_GT(simulated, 50);
+}
+
+// What an early commit is for: steps follow each other as closely as their order lets them, and no
+// closer. The optimizer itself takes no time here.
+TEST(Simulate, StepsThatCommitEarlyFollowEachOtherAsTheirOrderLetsThem) {
+  int shorter = 0;
+  for (const Order &order : trainingOrders())
+    for (const auto &[ranks, microbatches] : {std::pair{2, 4}, std::pair{4, 8}, std::pair{4, 12}}) {
+      const ScheduleShape shape{
+          .ranks = ranks, .microbatches = microbatches, .chunks = order.chunks.usual};
+      if (check(order, shape))
+        continue;
+      JobShape job{.schedule = std::string(order.name),
+                   .ranks = static_cast<std::uint32_t>(ranks),
+                   .microbatches = static_cast<std::uint32_t>(microbatches),
+                   .chunks = static_cast<std::uint32_t>(order.chunks.usual)};
+      double periods[2];
+      for (const bool runsEarly : {false, true}) {
+        job.runsEarly = runsEarly;
+        Job stated = jobOf(job);
+        stated.run.steps.value = 16;
+        Findings findings;
+        const auto plan = lowered(stated, order.build(shape), {job.microbatches});
+        ASSERT_TRUE(plan) << order.name;
+        const verify::ActionTable table(*plan, steadyStepOf(*plan));
+        const Simulated run = simulate(table, unitDurations(*plan), 12);
+        ASSERT_FALSE(run.stuck) << *run.stuck;
+        periods[runsEarly] = double(run.period) / kUnit;
+      }
+      const Periods known = periodsOf(order.build(shape), {});
+      const std::string which = std::string(order.name) + " on " + std::to_string(ranks);
+      EXPECT_EQ(periods[0], known.barrier) << which;
+      EXPECT_NEAR(periods[1], known.postValidated, 1e-9) << which << ", early";
+      shorter += periods[1] < periods[0];
+    }
+  EXPECT_GT(shorter, 3);
 }
 
 // Tasks of unequal stages, slow links, any order: the same times as by looking at every tick.
@@ -81,7 +119,7 @@ TEST(Simulate, EveryActionIsWhenTheTicksSayItIs) {
         for (plan::Buffer &buffer : layout.buffers)
           if (buffer.kind == plan::BufferKind::Gradients)
             buffer.bytes = 0;
-      const verify::ActionTable table(*plan, verify::wholeStepOf(*plan));
+      const verify::ActionTable table(*plan, steadyStepOf(*plan));
       Durations durations = unitDurations(*plan);
       for (OpcodeTimes &stage : durations.stages)
         for (const plan::Opcode opcode :
@@ -108,7 +146,7 @@ TEST(Simulate, RanksThatShareACoreShareItsSpeed) {
   const Schedule order = findOrder("gpipe")->build({.ranks = 2, .microbatches = 4, .chunks = 1});
   const auto plan = planOf(order, 4);
   ASSERT_TRUE(plan);
-  const verify::ActionTable table(*plan, verify::wholeStepOf(*plan));
+  const verify::ActionTable table(*plan, steadyStepOf(*plan));
   Durations durations = unitDurations(*plan);
   durations.ranksPerHost = 2;
   durations.coresPerHost = 1;

@@ -113,7 +113,36 @@ private:
       moves =
           tryMeeting({channel.sendLanes.front(), channel.receiveLanes.front()}, &channel) || moves;
     for (const verify::GroupView &group : table.groups())
-      moves = tryMeeting(group.lanes, nullptr) || moves;
+      moves = (table.plan().groups[group.group].operation == Collective::Broadcast
+                   ? tryBroadcast(group)
+                   : tryMeeting(group.lanes, nullptr)) ||
+              moves;
+    return moves;
+  }
+
+  std::vector<std::uint32_t> callsOn(std::uint32_t lane) const {
+    const verify::LaneView &view = table.lanes()[lane];
+    return dispatched(table.ranks()[view.rank], view.lane);
+  }
+
+  /// A call ends for a member when the root has come to it, for the root when all members have.
+  bool tryBroadcast(const verify::GroupView &group) {
+    bool moves = false;
+    const std::vector<std::uint32_t> ofRoot = callsOn(group.lanes[group.root]);
+    std::size_t ofAll = ofRoot.size();
+    const auto end = [&](std::uint32_t entry) {
+      moves = moves || times[entry].end < 0;
+      times[entry].end = times[entry].end < 0 ? now : times[entry].end;
+    };
+    for (std::size_t member = 0; member < group.lanes.size(); ++member) {
+      const std::vector<std::uint32_t> calls = callsOn(group.lanes[member]);
+      ofAll = std::min(ofAll, calls.size());
+      for (std::size_t call = 0; call < calls.size() && member != group.root; ++call)
+        if (call < ofRoot.size())
+          end(calls[call]);
+    }
+    for (std::size_t call = 0; call < ofAll; ++call)
+      end(ofRoot[call]);
     return moves;
   }
 

@@ -56,6 +56,7 @@ optimizer:
   epsilon: 1e-08                        # default
   weight_decay: 0.01                    # default
   clip: 1                               # default
+  commit: barrier                       # default
   warmup: 0 steps                       # default
   decay: constant                       # default
   floor: 0                              # default

@@ -46,6 +46,8 @@ Job jobOf(const JobShape &shape) {
   }
   job.optimizer.kind.value = "adamw";
   job.optimizer.learningRate.value = 1e-3;
+  job.optimizer.commit.value = shape.runsEarly ? "post_validated" : "barrier";
+  job.optimizer.clip.value = shape.runsEarly ? 1 : 0;
   job.limits.connectSeconds.value = 300;
   job.limits.transferSeconds.value = 600;
   job.run.steps.value = 5;

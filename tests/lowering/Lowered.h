@@ -23,6 +23,7 @@ struct JobShape {
   bool tiedHead = false, recomputesLayers = false;
   std::uint32_t saves = 0;               // steps between two checkpoints; 0: none
   std::vector<std::uint64_t> slots = {}; // schedules/ReceiveSlots.h; empty: the usual ones
+  bool runsEarly = false;                // the optimizer: `commit: post_validated`
 };
 
 /// The orders that a job can have.

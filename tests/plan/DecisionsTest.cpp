@@ -49,7 +49,7 @@ Plan withRoom(Plan plan) {
       const bool isPerStep =
           buffer.kind >= BufferKind::Segments && buffer.kind <= BufferKind::Losses;
       if (buffer.kind == BufferKind::Header)
-        buffer.bytes = StepHeader::bytes(kMicrobatches);
+        buffer.bytes = StepHeader::bytes(kMicrobatches), buffer.stride = 2 * kBufferAlignment;
       if (isPerStep)
         buffer.count = kMicrobatches;
       if (isPerStep || buffer.kind == BufferKind::Header) {
@@ -109,7 +109,7 @@ TEST(Decisions, WhatAReaderRefuses) {
       {"decision 1 has values that nothing decides",
        [](Plan &p) { p.decisions[1].decision = Decision::Microbatches; }},
       {"decision 2 has values that nothing decides",
-       [](Plan &p) { p.decisions[2].decision = Decision(5); }},
+       [](Plan &p) { p.decisions[2].decision = Decision(8); }},
       {"condition 3 is about a decision that nobody makes",
        [](Plan &p) { p.conditions[2].decision = Decision::Save; }},
       {"condition 1 is about a decision that nobody makes",

@@ -15,7 +15,7 @@ using namespace plan;
 
 constexpr std::uint32_t kRanks = 2, kMicrobatches = 2, kSequence = 8, kHidden = 8;
 constexpr std::uint32_t kBytesPerToken = kHidden * 4, kPeriod = 26, kLoopStart = 1;
-constexpr std::uint32_t kHeaderBytes = 56, kSegmentBytes = 8, kTokenBytes = kSequence * 4;
+constexpr std::uint32_t kHeaderBytes = 64, kSegmentBytes = 8, kTokenBytes = kSequence * 4;
 constexpr std::uint32_t kRankStatsBytes = sizeof(RankStats);
 static_assert(kHeaderBytes == StepHeader::bytes(kMicrobatches));
 
@@ -242,7 +242,7 @@ Rank rankZero(const SmallPlanOptions &options) {
   program.add(Opcode::Receive, fromMetrics, 22, {losses}, {before(measure)});
   program.add(Opcode::Measure, compute, 23, {header, losses, stats}, {{losses_}, before(stats_)});
   program.add(Opcode::Gather, stat, 24, {stats, allStats}, {{measure}, before(report)});
-  program.add(Opcode::Report, host, 25, {header, scalars, allStats}, {{measure}, {stats_}});
+  program.add(Opcode::Report, host, 25, {scalars, allStats}, {{measure}, {stats_}});
   program.endLoop();
   if (!options.exportTo.empty()) {
     const auto shard =

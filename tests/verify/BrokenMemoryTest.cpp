@@ -12,28 +12,28 @@ using namespace plan;
 
 TEST(M1, AnArenaLargerThanItsBuffers) {
   EXPECT_EQ(broken([](Draft &draft) { draft.plan.layouts[0].arena[0] += 64; }),
-            R"(error[M0101]: the device arena of rank 0 has 2496 bytes, its buffers end at 2432
+            R"(error[M0101]: the device arena of rank 0 has 2624 bytes, its buffers end at 2560
 )");
 }
 
 TEST(M1, ABufferOutsideOfTheArena) {
   EXPECT_EQ(broken([](Draft &draft) { draft.plan.layouts[0].arena[0] -= 64; }),
-            R"(error[M0102]: `workspace` of rank 0 lies outside of its arena of 2368 bytes
+            R"(error[M0102]: `workspace` of rank 0 lies outside of its arena of 2496 bytes
 )");
 }
 
 TEST(M1, MoreThanTheLimit) {
   EXPECT_EQ(broken([](Draft &draft) { draft.plan.limits.memoryBytes = 2200; }),
-            R"(error[M0104]: rank 0 needs 2432 bytes (2.38 KiB), the limit is 2200 (2.15 KiB)
-  = note: device: 2.38 KiB, most alive at action 11, backward, stage 0, microbatch 0
+            R"(error[M0104]: rank 0 needs 2560 bytes (2.5 KiB), the limit is 2200 (2.15 KiB)
+  = note: device: 2.5 KiB, most alive at action 11, backward, stage 0, microbatch 0
   = note: 512 B: output of stage 0, 0 of 2 slots alive
   = note: 512 B: output_gradient of stage 0, 1 of 2 slots alive
-  = note: 128 B: all_stats, 0 of 1 slots alive
+  = note: 192 B: all_stats, 0 of 1 slots alive
   = note: 128 B: moments of stage 0, 1 of 1 slots alive
   = note: 128 B: stash of stage 0, 2 of 2 slots alive
   = note: 96 B: tokens, 2 of 2 slots alive
   = note: 96 B: labels, 0 of 2 slots alive
-  = note: 72 B: segments, 2 of 2 slots alive
+  = note: 96 B: stats, 1 of 1 slots alive
   = note: and 9 smaller parts
 )");
 }
@@ -128,6 +128,9 @@ TEST(M3, AnActionThatOverwritesItsInput) {
       }),
       R"(error[S0201]: optimize, stage 0 needs the scalars of clip, but nothing has been written to `scalars`
   = to   rank 0, action 18: optimize, stage 0
+
+error[S0201]: report needs the scalars of clip, but nothing has been written to `scalars`
+  = to   rank 0, action 22: report
 
 error[M0306]: clip writes `all_squares`, which is also another operand of it
   = from rank 0, action 17: clip

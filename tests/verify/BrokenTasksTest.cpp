@@ -39,6 +39,7 @@ TEST(S1, NobodyReports) {
   EXPECT_EQ(broken([](Draft &draft) {
               Action &report = draft.action(0, "report");
               report.opcode = code(Opcode::Decide);
+              report.operands = draft.action(0, "decide").operands;
               report.operandCount = 1;
             }),
             R"(error[S0106]: `decide` runs 2 times in an iteration of loop 0, not once

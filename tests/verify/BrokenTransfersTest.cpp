@@ -204,11 +204,11 @@ error[C0304]: gather is called on group `stats`, which is for all_gather
 }
 
 TEST(C3, MoreThanABufferHolds) {
-  EXPECT_EQ(broken([](Draft &draft) { draft.plan.groups[3].message.fixed = 72; }),
-            R"(error[C0305]: group `stats` moves 72 bytes from `stats` of 64 bytes
+  EXPECT_EQ(broken([](Draft &draft) { draft.plan.groups[3].message.fixed = 104; }),
+            R"(error[C0305]: group `stats` moves 104 bytes from `stats` of 96 bytes
   = from rank 0, action 21: gather `stats`
 
-error[C0305]: group `stats` moves 72 bytes from `stats` of 64 bytes
+error[C0305]: group `stats` moves 104 bytes from `stats` of 96 bytes
   = from rank 1, action 21: gather `stats`
 )");
 }
@@ -223,7 +223,7 @@ TEST(C3, MembersGiveDifferentThings) {
   = from rank 1, action 1: broadcast `step`
   = to   rank 1, action 21: gather `stats`
 
-error[C0305]: group `stats` moves 64 bytes from `header` of 56 bytes
+error[C0305]: group `stats` moves 96 bytes from `header` of 64 bytes
   = from rank 1, action 21: gather `stats`
 
 error[C0307]: call 0 of group `stats` moves `stats` on rank 0 and `header` on rank 1

@@ -63,6 +63,10 @@ Status measure(RankState &state, const Instruction &instruction) {
   stats.actions = counters.actions;
   stats.exportedTensors = 0;
   const std::byte *losses = instruction.operands[1];
+  stats.step = header.step;
+  stats.denominator = header.denominator;
+  stats.learningRate = header.learningRate;
+  stats.microbatches = header.microbatches;
   addUp(stats, header, header.microbatches, losses,
         losses ? operandBuffer(state, instruction.action, 1).stride : 0, ownLosses(state));
   counters = {.since = now};

@@ -116,13 +116,16 @@ Status decide(RankState &state, const Instruction &instruction) {
         StatusCode::Unacceptable,
         fmt::format("step {} has {} microbatches, for which the plan is not made", step, needed));
   header = {.step = step,
-            .updates = coordinator.updates(),
+            .updates = coordinator.updates() + (coordinator.isPending() ? 1 : 0),
             .denominator = 0,
             .learningRate = learningRateOf(state.plan.optimizer, steps, step),
             .microbatches = microbatches,
             .evaluate = every != 0 && ((step + 1) % every == 0 || isLast),
             .save = savesBehind(state.plan, step + 1),
-            .stop = isLast};
+            .stop = isLast,
+            .pending = coordinator.isPending()};
+  header.settle = header.evaluate | header.save | header.stop;
+  coordinator.leavePending(plan::isPostValidated(state.plan) && header.settle == 0);
   coordinator.take(text.samplesOfStep());
   // In a text every token has a label: the next one.
   header.denominator = static_cast<double>(text.tokensOfStep());
@@ -136,17 +139,17 @@ Status load(RankState &state, const Instruction &instruction) {
 }
 
 Status report(RankState &state, const Instruction &instruction) {
-  const auto &header = *reinterpret_cast<const plan::StepHeader *>(instruction.operands[0]);
-  const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[1]);
-  const auto ranks = statsOf(state, instruction.operands[2]);
+  const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[0]);
+  const auto ranks = statsOf(state, instruction.operands[1]);
+  const plan::RankStats &own = ranks.front(); // of the coordinator, which has made the header
   const Measured measured = sumOfStep(ranks, state.plan.mesh);
-  StepRecord record{.step = header.step,
+  StepRecord record{.step = own.step,
                     .gradientNorm = scalars.gradientNorm,
-                    .learningRate = header.learningRate,
-                    .microbatches = header.microbatches,
+                    .learningRate = own.learningRate,
+                    .microbatches = static_cast<std::uint32_t>(own.microbatches),
                     .skipped = scalars.bad};
   record.tokens = measured.tokens;
-  record.loss = header.denominator > 0 ? measured.loss / header.denominator : measured.loss;
+  record.loss = own.denominator > 0 ? measured.loss / own.denominator : measured.loss; // D6
   state.coordinator->finishStep(scalars.bad != 0);
   state.coordinator->observer().stepFinished(record, ranks);
   return Status();

@@ -28,6 +28,9 @@ Status scaleGradients(RankState &state, const Instruction &instruction);
 Status squareNorm(RankState &state, const Instruction &instruction);
 Status clip(RankState &state, const Instruction &instruction);
 Status optimize(RankState &state, const Instruction &instruction);
+Status optimizeEarly(RankState &state, const Instruction &instruction);
+Status settle(RankState &state, const Instruction &instruction);
+Status redo(RankState &state, const Instruction &instruction);
 
 // Host.cpp: the coordinator, and files.
 Status decide(RankState &state, const Instruction &instruction);

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
 #include "runtime/Model/HuggingFace.h"
+#include "runtime/Plan/Kept.h"
 
 namespace vime::routines {
 namespace {
@@ -60,8 +62,9 @@ Status squareNorm(RankState &state, const Instruction &instruction) {
   return Status();
 }
 
-Status clip(RankState &state, const Instruction &instruction) {
-  const auto *squares = reinterpret_cast<const double *>(instruction.operands[0]);
+namespace {
+
+plan::StepScalars scalarsOf(const RankState &state, const double *squares) {
   double sum = 0;
   for (const std::uint32_t place :
        state.model->normOrder) // the same order on every rank, for every number of ranks
@@ -69,24 +72,89 @@ Status clip(RankState &state, const Instruction &instruction) {
   const double norm = std::sqrt(sum), largest = state.plan.optimizer.clip;
   // As torch.nn.utils.clip_grad_norm_ has it, 1e-6 included.
   const double factor = largest > 0 ? std::min(1.0, largest / (norm + 1e-6)) : 1.0;
-  *reinterpret_cast<plan::StepScalars *>(instruction.operands[1]) = {
-      .gradientNorm = norm, .clipFactor = factor, .bad = !std::isfinite(norm)};
+  const bool isBad = !std::isfinite(norm);
+  return {.gradientNorm = norm,
+          .clipFactor = factor,
+          .bad = isBad,
+          .verdict = isBad        ? plan::kRefused
+                     : factor < 1 ? plan::kClipped
+                                  : plan::kStands};
+}
+
+const double *squaresAt(const std::byte *address) {
+  return reinterpret_cast<const double *>(address);
+}
+
+OptimizerStep optimizerStep(const RankState &state, std::uint64_t updates, double learningRate,
+                            double factor) {
+  const plan::OptimizerSettings &settings = state.plan.optimizer;
+  return {.step = updates, // skipped steps do not count
+          .learningRate = learningRate,
+          .beta1 = settings.beta1,
+          .beta2 = settings.beta2,
+          .epsilon = settings.epsilon,
+          .weightDecay = settings.weightDecay,
+          .gradientScale = factor};
+}
+
+} // namespace
+
+Status clip(RankState &state, const Instruction &instruction) {
+  *reinterpret_cast<plan::StepScalars *>(instruction.operands[1]) =
+      scalarsOf(state, squaresAt(instruction.operands[0]));
+  return Status();
+}
+
+Status settle(RankState &state, const Instruction &instruction) {
+  auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
+  auto &scalars = *reinterpret_cast<plan::StepScalars *>(instruction.operands[2]);
+  scalars = {.gradientNorm = 0, .clipFactor = 1, .bad = 0, .verdict = plan::kStands};
+  if (header.pending == 0)
+    return Status();
+  scalars = scalarsOf(state, squaresAt(instruction.operands[1]));
+  header.updates -= scalars.bad; // the coordinator could not know it yet
   return Status();
 }
 
 Status optimize(RankState &state, const Instruction &instruction) {
   const plan::StepHeader &header = headerAt(instruction.operands[0]);
   const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[1]);
-  const plan::OptimizerSettings &settings = state.plan.optimizer;
   vime::optimize(*state.model->kernels, stageOf(state, instruction).spec,
-                 {.step = header.updates, // skipped steps do not count
-                  .learningRate = header.learningRate,
-                  .beta1 = settings.beta1,
-                  .beta2 = settings.beta2,
-                  .epsilon = settings.epsilon,
-                  .weightDecay = settings.weightDecay,
-                  .gradientScale = scalars.clipFactor},
+                 optimizerStep(state, header.updates, header.learningRate, scalars.clipFactor),
                  instruction.operands[2], instruction.operands[3], instruction.operands[4]);
+  return Status();
+}
+
+Status optimizeEarly(RankState &state, const Instruction &instruction) {
+  const StageSpec &spec = stageOf(state, instruction).spec;
+  const plan::StepHeader &header = headerAt(instruction.operands[0]);
+  std::byte *const weights = instruction.operands[2], *const moments = instruction.operands[3],
+                   *const kept = instruction.operands[4];
+  *reinterpret_cast<plan::KeptHead *>(kept) = {.updates = header.updates,
+                                               .learningRate = header.learningRate};
+  std::memcpy(kept + plan::weightsInKept(), weights, plan::snapshotWeightBytes(spec));
+  std::memcpy(kept + plan::momentsInKept(spec), moments, spec.momentBytes);
+  vime::optimize(*state.model->kernels, spec,
+                 optimizerStep(state, header.updates, header.learningRate, /*factor=*/1),
+                 instruction.operands[1], weights, moments);
+  return Status();
+}
+
+Status redo(RankState &state, const Instruction &instruction) {
+  const StageSpec &spec = stageOf(state, instruction).spec;
+  const Kernels &kernels = *state.model->kernels;
+  const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[0]);
+  const std::byte *const kept = instruction.operands[2];
+  std::byte *const weights = instruction.operands[3], *const moments = instruction.operands[4];
+  std::memcpy(weights, kept + plan::weightsInKept(), plan::snapshotWeightBytes(spec));
+  std::memcpy(moments, kept + plan::momentsInKept(spec), spec.momentBytes);
+  roundMasters(kernels, spec, moments, weights);
+  if (scalars.verdict == plan::kRefused)
+    return Status();
+  const auto &head = *reinterpret_cast<const plan::KeptHead *>(kept);
+  vime::optimize(kernels, spec,
+                 optimizerStep(state, head.updates, head.learningRate, scalars.clipFactor),
+                 instruction.operands[1], weights, moments);
   return Status();
 }
 
