@@ -4,6 +4,7 @@
 
 #include "compiler/Lowering/RankBuffers.h"
 #include "runtime/Plan/Loops.h"
+#include "runtime/Plan/Slices.h"
 
 namespace vime {
 
@@ -41,6 +42,7 @@ struct SlotUse {
 struct Use {
   std::uint32_t firstSlot;
   std::uint32_t slots;
+  std::uint32_t perSlot; // microbatches in a row that use one
   bool reads, writes;
 };
 
@@ -64,12 +66,14 @@ bool writes(Access access, bool isRoot) {
 
 class WaitWalk {
 public:
-  WaitWalk(Program &program, const Layout &layout, const std::vector<bool> &isRoot)
+  WaitWalk(Program &program, const Layout &layout, const DataSettings &data,
+           const std::vector<bool> &isRoot)
       : program(program), lanes(program.lanes.size()), dispatched(lanes, 0),
         covered(lanes * lanes, 0), need(lanes, 0) {
     for (const Buffer &buffer : layout.buffers) {
       firstSlot.push_back(static_cast<std::uint32_t>(slotCount));
       slotsOf.push_back(isMicrobatchRing(buffer.kind) ? buffer.count : 1);
+      perSlotOf.push_back(microbatchesPerSlot(data, buffer.kind));
       slotCount += slotsOf.back();
     }
     uses.resize(slotCount);
@@ -109,9 +113,9 @@ private:
         const Access access = signature.operands[place].access;
         poolUses[action.operands + place] =
             buffer == kNoBuffer
-                ? Use{0, 0, false, false}
-                : Use{firstSlot[buffer], slotsOf[buffer], reads(access, isRoot[action.lane]),
-                      writes(access, isRoot[action.lane])};
+                ? Use{0, 0, 1, false, false}
+                : Use{firstSlot[buffer], slotsOf[buffer], perSlotOf[buffer],
+                      reads(access, isRoot[action.lane]), writes(access, isRoot[action.lane])};
       }
     }
   }
@@ -145,7 +149,7 @@ private:
 
   SlotUse &slotOf(const Use &use, const Action &action) {
     const std::uint32_t microbatch = action.microbatch + action.step * iteration;
-    return uses[use.firstSlot + (use.slots == 1 ? 0 : microbatch % use.slots)];
+    return uses[use.firstSlot + (use.slots == 1 ? 0 : microbatch / use.perSlot % use.slots)];
   }
 
   void collect(const SlotUse &slot, bool writing, std::uint8_t lane) {
@@ -201,10 +205,10 @@ private:
   const Case *within = nullptr; // the case around it
   const std::size_t lanes;
   std::size_t slotCount = 0;
-  std::vector<std::uint32_t> firstSlot, slotsOf; // by buffer
-  std::vector<SlotUse> uses;                     // by slot
-  std::vector<Use> poolUses;                     // by place in the operand pool
-  std::vector<std::uint32_t> dispatched;         // actions so far, by lane
+  std::vector<std::uint32_t> firstSlot, slotsOf, perSlotOf; // by buffer
+  std::vector<SlotUse> uses;                                // by slot
+  std::vector<Use> poolUses;                                // by place in the operand pool
+  std::vector<std::uint32_t> dispatched;                    // actions so far, by lane
   std::vector<std::uint32_t> covered; // [lane][on]: place up to which the lane has waited
   std::vector<std::uint32_t> need;    // by lane; 0: none
   std::vector<std::uint8_t> touched;
@@ -226,12 +230,13 @@ void markSignalled(Program &program) {
 
 } // namespace
 
-bool deriveWaits(Program &program, const Layout &layout, const std::vector<bool> &isRoot,
+bool deriveWaits(Program &program, const Layout &layout, const DataSettings &data,
+                 const std::vector<bool> &isRoot,
                  const std::vector<std::vector<std::uint32_t>> &trips) {
   for (Action &action : program.actions)
     action.waits = {};
   for (const std::vector<std::uint32_t> &step : trips)
-    if (!WaitWalk(program, layout, isRoot).run(step))
+    if (!WaitWalk(program, layout, data, isRoot).run(step))
       return false;
   markSignalled(program);
   return true;

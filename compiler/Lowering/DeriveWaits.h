@@ -14,7 +14,7 @@ namespace vime {
 /// (runtime/Plan/Loops.h), the waits hold in all of them. False if an action needs more waits than
 /// it has room for, or a slot has more readers than are kept: no order leads to either today, since
 /// an action meets at most its two neighbours, the coordinator's groups and its own rank's lanes.
-bool deriveWaits(plan::Program &program, const plan::Layout &layout,
+bool deriveWaits(plan::Program &program, const plan::Layout &layout, const plan::DataSettings &data,
                  const std::vector<bool> &isRoot,
                  const std::vector<std::vector<std::uint32_t>> &trips);
 

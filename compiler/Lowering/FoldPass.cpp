@@ -12,7 +12,8 @@ std::optional<FoldedClock> folded(const Schedule &order, int microbatches,
   std::optional<PipelineClock> clock = layClock(order, microbatches, slots);
   if (!clock)
     return std::nullopt;
-  return foldClock(std::move(*clock), static_cast<int>(order.placement.size()), microbatches);
+  return foldClock(std::move(*clock), static_cast<int>(order.placement.size()), microbatches,
+                   order.slices);
 }
 
 std::int64_t busyIn(const FoldedClock &folded, const ClockPart &loop) {

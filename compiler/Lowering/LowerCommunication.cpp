@@ -315,7 +315,7 @@ private:
     const auto microbatches = static_cast<int>(evaluationMicrobatches(job));
     const auto folded =
         foldedPass(forwardOnly({order.placement.begin(), order.placement.begin() + depth},
-                               static_cast<int>(pipeline), microbatches),
+                               static_cast<int>(pipeline), microbatches, order.slices),
                    microbatches, Folding::WhereWorthwhile, receiveSlotsOf(job));
     assert(folded); // an order of forwards alone never gets stuck
     programs.beginCase(when(Decision::Evaluate, 1));
@@ -421,8 +421,8 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
                                        const std::vector<std::uint32_t> &family,
                                        Findings &findings) {
   const std::optional<std::vector<StepMember>> members =
-      membersOf(order, job.pipeline.microbatches.value, withWorkForEach(order.copies, family),
-                isPacked(job), receiveSlotsOf(job));
+      membersOf(order, stepMicrobatches(job), withWorkForEach(order.copies, family), isPacked(job),
+                receiveSlotsOf(job));
   if (!members) {
     findings.error(Rule::S2, 1, "order `" + job.pipeline.schedule.value + "` can never finish")
         .at(job.pipeline.schedule.span, "some task waits for one that stands behind it");
@@ -430,6 +430,7 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
   }
   Plan plan;
   plan.schedule = job.pipeline.schedule.value;
+  plan.data.slices = static_cast<std::uint32_t>(order.slices);
   const Order *named = findOrder(plan.schedule);
   if (namesTable(plan.schedule) || (named && !named->ascending))
     plan.gradientOrder = GradientOrder::Scheduled;
@@ -450,9 +451,9 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
   const ReceiveSlots slots = receiveSlotsOf(job);
   const bool hasLeads = std::any_of(slots.byRank.begin(), slots.byRank.end(),
                                     [](int count) { return count > kUsualSlots; });
-  const auto free = hasLeads ? membersOf(order, job.pipeline.microbatches.value,
-                                         {job.pipeline.microbatches.value}, false)
-                             : std::nullopt;
+  const auto free = hasLeads
+                        ? membersOf(order, stepMicrobatches(job), {stepMicrobatches(job)}, false)
+                        : std::nullopt;
   const PipelineClock &clock = (free ? *free : *members).back().folded.clock;
   plan.predictions = {.stepUnits = static_cast<double>(clock.makespan),
                       .bubble = clock.bubble,

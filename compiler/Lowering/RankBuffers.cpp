@@ -25,16 +25,17 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
   switch (opcode) {
   case Opcode::Forward:
   case Opcode::Evaluate:
-    return {Header, Segments, Input, Weights, Stash, Output, Workspace, TiedWeights};
+    return {Header, Segments, Input, Weights, Stash, Output, Workspace, TiedWeights, Context};
   case Opcode::Loss:
   case Opcode::EvaluateLoss:
     return {Header, Segments, Labels, Stash, Losses};
   case Opcode::Backward:
-    return {Header,    Segments,      OutputGradient, Input,       Weights,      Stash,
-            Gradients, InputGradient, Workspace,      TiedWeights, TiedGradients};
+    return {Header,        Segments,  OutputGradient,  Input,     Weights,
+            Stash,         Gradients, InputGradient,   Workspace, TiedWeights,
+            TiedGradients, Context,   ContextGradients};
   case Opcode::BackwardInput:
-    return {Header, Segments,    OutputGradient, Input,     Weights,
-            Stash,  WeightStash, InputGradient,  Workspace, TiedWeights};
+    return {Header,      Segments,      OutputGradient, Input,       Weights, Stash,
+            WeightStash, InputGradient, Workspace,      TiedWeights, Context, ContextGradients};
   case Opcode::BackwardWeight:
     return {Header, Segments,    OutputGradient, Input,     Weights,
             Stash,  WeightStash, Gradients,      Workspace, TiedGradients};
@@ -210,6 +211,10 @@ private:
     if (spec.tiedGradientBytes != 0 && (isLast || head() == kWholeRank))
       add(BufferKind::TiedGradients, chunk, spec.tiedGradientBytes);
     add(BufferKind::Stash, chunk, spec.stashBytes);
+    if (caps.slices > 1) {
+      add(BufferKind::Context, chunk, spec.contextBytes);
+      add(BufferKind::ContextGradients, chunk, spec.contextGradientBytes);
+    }
     if (splits[chunk])
       add(BufferKind::WeightStash, chunk, spec.weightStashBytes);
     if (saves[chunk])

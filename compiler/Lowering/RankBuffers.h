@@ -34,7 +34,7 @@ constexpr std::uint64_t aligned(std::uint64_t bytes) {
 constexpr bool isMicrobatchRing(plan::BufferKind kind) {
   using enum plan::BufferKind;
   return kind == Input || kind == Output || kind == OutputGradient || kind == InputGradient ||
-         kind == Stash || kind == WeightStash;
+         kind == Stash || kind == WeightStash || kind == Context || kind == ContextGradients;
 }
 
 /// Buffers without place, rings with one slot; fills the operands of a program, of which `rank` is

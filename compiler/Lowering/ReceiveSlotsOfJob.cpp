@@ -24,8 +24,11 @@ struct ShownOrder {
 ShownOrder shown(const Schedule &order, std::uint32_t microbatches) {
   constexpr std::uint32_t kMostCells = 1 << 19; // of stage and microbatch: what takes a second
   const auto stages = static_cast<std::uint32_t>(order.placement.size());
-  const std::uint32_t few = std::min(
-      {microbatches, 4 * std::max(stages, std::uint32_t{8}), std::max(kMostCells / stages, 1u)});
+  const auto slices = static_cast<std::uint32_t>(order.slices);
+  const std::uint32_t shownSamples =
+      std::min(4 * std::max(stages, std::uint32_t{8}),
+               std::max(kMostCells / (stages * slices), 1u)); // all their slices
+  const std::uint32_t few = std::min(microbatches, shownSamples * slices);
   return {few < microbatches ? shortened(order, few) : order, static_cast<int>(few)};
 }
 
@@ -76,7 +79,7 @@ ReceiveSlots receiveSlotsOf(const Job &job) {
 }
 
 SlotsWorth worthOfSlots(const Schedule &order, const Job &job) {
-  const auto [few, microbatches] = shown(order, job.pipeline.microbatches.value);
+  const auto [few, microbatches] = shown(order, stepMicrobatches(job));
   const UnitCosts costs = costsOf(job);
   const int best = slotsForCosts(few, microbatches, costs);
   const auto timeOf = [&, &few = few, microbatches = microbatches](const ReceiveSlots &slots) {
@@ -92,7 +95,7 @@ std::optional<plan::Plan> lowerWithSlots(Job &job, const Schedule &order,
     return lowerCommunication(job, order, family, findings);
   Choice choice{std::vector<std::uint64_t>(order.rows.size(), kUsualSlots)};
   if (hasTransferCost(job)) {
-    const auto [few, microbatches] = shown(order, job.pipeline.microbatches.value);
+    const auto [few, microbatches] = shown(order, stepMicrobatches(job));
     const int slots = slotsForCosts(few, microbatches, costsOf(job));
     choice.slots.assign(order.rows.size(), static_cast<std::uint64_t>(slots));
     choice.byCosts = true;

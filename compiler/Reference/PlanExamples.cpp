@@ -54,6 +54,7 @@ constexpr std::array kExamples = {
     PlanExample{Rule::S3, 22, "an input of 64 bytes, where a microbatch takes 128"},
 
     PlanExample{Rule::S3, 23, "a case that begins inside of a loop and ends behind it"},
+    PlanExample{Rule::S3, 24, "a step of 7 microbatches, whose samples are cut into 2 slices"},
 
     PlanExample{Rule::S4, 1, "backward 1 of stage 0 runs before backward 0"},
     PlanExample{Rule::S4, 2, "backward 0 with `immediate 0`: it adds to what the last step left"},

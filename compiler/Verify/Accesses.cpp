@@ -14,19 +14,24 @@ bool isSum(std::string_view operand) {
   return operand == "gradients" || operand == "tied_gradients";
 }
 
+AccessShape::Operand::Begins beginsOf(std::string_view operand) {
+  using enum AccessShape::Operand::Begins;
+  return operand == "context" ? FirstSlice : operand == "context_gradients" ? LastSlice : Never;
+}
+
 AccessShape::Operand useOf(const Signature &signature, const OperandSignature &operand,
                            bool special) {
   // Gradients are summed over microbatches, a workspace holds nothing: neither belongs to one.
   const bool owned = signature.perMicrobatch && !isSum(operand.name) && operand.name != "workspace";
   switch (operand.access) {
   case Access::Read:
-    return {true, false, owned};
+    return {true, false, owned, beginsOf(operand.name)};
   case Access::Write:
     return {false, true, owned};
   case Access::ReadWrite: {
     const bool adds =
         signature.opcode == Opcode::Backward || signature.opcode == Opcode::BackwardWeight;
-    return {!(special && adds && isSum(operand.name)), true, owned};
+    return {!(special && adds && isSum(operand.name)), true, owned, beginsOf(operand.name)};
   }
   case Access::RootReadOthersWrite:
     return {special, !special, owned};

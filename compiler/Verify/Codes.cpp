@@ -68,6 +68,8 @@ constexpr std::array kCodes = {
                  "setting out of range"},
 
     VerifierCode{Rule::S3, 23, "a decision, a condition or a case is none that a plan can have"},
+    VerifierCode{Rule::S3, 24,
+                 "samples are not cut into equal slices, or a pass lacks some of them"},
 
     VerifierCode{Rule::S4, 1, "weight gradients of a stage do not add up in ascending microbatch"},
     VerifierCode{Rule::S4, 2,

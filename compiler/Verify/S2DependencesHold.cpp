@@ -134,7 +134,9 @@ private:
     const Need &need = needs.needs[read.need];
     const std::uint64_t key =
         std::uint64_t{read.need} << 56 | std::uint64_t{action.stage} << 32 |
-        (need.microbatch == OfMicrobatch::Same ? table.microbatch(rank, read.entry) : 0);
+        (need.microbatch != OfMicrobatch::Any && need.microbatch != OfMicrobatch::Slot
+             ? table.microbatch(rank, read.entry)
+             : 0);
     if (judged[read.slot] == key)
       return;
     judged[read.slot] = key;
@@ -177,7 +179,7 @@ private:
   std::uint32_t copied(std::uint32_t entry, const Action &action) const {
     const std::uint32_t buffer = rank.program->operands[action.operands];
     return rank.slots[buffer].first +
-           table.microbatch(rank, entry) % rank.layout->buffers[buffer].count;
+           slotOf(table.plan().data, rank.layout->buffers[buffer], table.microbatch(rank, entry));
   }
 
   /// Where messages of a lane come from.

@@ -45,6 +45,8 @@ constexpr Writers kSum{"backward.gradients", "backward_weight.gradients",
 constexpr Writers kReady{"backward.gradients", "backward_weight.gradients", "add_tied.gradients",
                          "all_reduce.gradients"};
 constexpr Writers kTied{"backward.tied_gradients", "backward_weight.tied_gradients"};
+constexpr Writers kContextGradients{"backward.context_gradients",
+                                    "backward_input.context_gradients"};
 constexpr Writers kScaled{"scale_gradients.gradients"}, kForwardStash{"forward.stash"};
 constexpr Writers kStats{"measure.stats", "measure_evaluation.stats", "export_shard.stats",
                          "gather.destination"},
@@ -56,6 +58,7 @@ constexpr Row kRows[] = {
     {"forward", "input", kOutput, Before, SameMicrobatch, This, "first", "load.tokens"},
     {"forward", "weights", kWeights, Same, NoMicrobatch, Weights},
     {"forward", "tied_weights", kWeights, First, NoMicrobatch, Copy},
+    {"forward", "context", {"forward.context"}, Same, OfMicrobatch::Before},
 
     {"loss", "header", kHeader},
     {"loss", "segments", kSegments},
@@ -71,6 +74,8 @@ constexpr Row kRows[] = {
     {"backward", "gradients", kSum, Same, NoMicrobatch, Sum},
     {"backward", "tied_weights", kWeights, First, NoMicrobatch, Copy},
     {"backward", "tied_gradients", kTied, Same, NoMicrobatch, Sum},
+    {"backward", "context", {"forward.context"}, Same, OfMicrobatch::EndSlice},
+    {"backward", "context_gradients", kContextGradients, Same, OfMicrobatch::Behind},
 
     {"backward_input", "header", kHeader},
     {"backward_input", "segments", kSegments},
@@ -79,6 +84,8 @@ constexpr Row kRows[] = {
     {"backward_input", "weights", kWeights, Same, NoMicrobatch, Weights},
     {"backward_input", "stash", kForwardStash, Same, SameMicrobatch, This, "last", "loss.stash"},
     {"backward_input", "tied_weights", kWeights, First, NoMicrobatch, Copy},
+    {"backward_input", "context", {"forward.context"}, Same, OfMicrobatch::EndSlice},
+    {"backward_input", "context_gradients", kContextGradients, Same, OfMicrobatch::Behind},
 
     {"backward_weight", "header", kHeader},
     {"backward_weight", "segments", kSegments},
@@ -126,6 +133,7 @@ constexpr Row kRows[] = {
      "load_evaluation.tokens"},
     {"evaluate", "weights", {"optimize.weights"}, Same},
     {"evaluate", "tied_weights", {"optimize.weights"}, First},
+    {"evaluate", "context", {"evaluate.context"}, Same, OfMicrobatch::Before},
     {"evaluate_loss", "header", kHeldOut},
     {"evaluate_loss", "segments", {"load_evaluation.segments"}},
     {"evaluate_loss", "labels", {"load_evaluation.labels"}},

@@ -38,7 +38,8 @@ struct Value {
 
 /// First, Last: of the model.
 enum class OfStage : std::uint8_t { Any, Same, Before, Behind, First, Last };
-enum class OfMicrobatch : std::uint8_t { Any, Same, Slot };
+/// Before, Behind: the slice there, of the same samples; EndSlice: their last one.
+enum class OfMicrobatch : std::uint8_t { Any, Same, Slot, Before, Behind, EndSlice };
 /// Weights: made by an earlier step. Copy: likewise, and by the one before where there is one: what
 /// is copied from elsewhere could also be too old. Sum: whatever is added to, or nothing; which
 /// one, S4 judges. Latest: of this step; behind the steps anything, outside of

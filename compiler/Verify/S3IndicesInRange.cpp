@@ -14,6 +14,7 @@
 #include "runtime/Plan/Loops.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
+#include "runtime/Plan/Slices.h"
 
 namespace vime::verify {
 namespace {
@@ -103,7 +104,25 @@ private:
            require(plan.data.microbatches >= 1 && plan.data.microbatches <= kMaxMicrobatches, 4,
                    "a step has {} microbatches, not 1 to {}", plan.data.microbatches,
                    kMaxMicrobatches) &&
-           require(plan.data.tokens >= 1, 4, "a microbatch has up to {} tokens", plan.data.tokens);
+           require(plan.data.tokens >= 1, 4, "a microbatch has up to {} tokens",
+                   plan.data.tokens) &&
+           slices();
+  }
+
+  /// A pass has all slices of a microbatch, and all slices are alike.
+  bool slices() {
+    const std::uint32_t slices = plan.data.slices;
+    if (!require(slices >= 1 && plan.data.sequence % slices == 0, 24,
+                 "samples of {} tokens are cut into {} slices", plan.data.sequence, slices))
+      return false;
+    const auto isWhole = [&](std::uint32_t microbatches) {
+      return require(microbatches % slices == 0, 24,
+                     "a pass of {} microbatches lacks some of their {} slices", microbatches,
+                     slices);
+    };
+    const auto counts = valuesOf(plan, Decision::Microbatches);
+    return isWhole(plan.data.microbatches) && isWhole(plan.evaluation.microbatches) &&
+           std::all_of(counts.begin(), counts.end(), isWhole);
   }
 
   bool groups() {
@@ -263,7 +282,7 @@ private:
   static bool holdsMicrobatches(BufferKind kind) {
     return (kind >= BufferKind::Segments && kind <= BufferKind::Losses) ||
            (kind >= BufferKind::Input && kind <= BufferKind::WeightStash) ||
-           kind == BufferKind::Workspace;
+           kind == BufferKind::Workspace || isShared(kind);
   }
 
   bool slots(std::uint32_t rank) {

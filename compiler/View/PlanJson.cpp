@@ -98,6 +98,7 @@ Json settingsJson(const Plan &plan) {
             {"samples", data.samples},
             {"tokens", data.tokens},
             {"microbatches", data.microbatches},
+            {"slices", data.slices},
             {"batch", data.batch},
             {"split", wordOf(data.split)},
             {"tail", wordOf(data.tail)}}},

@@ -208,6 +208,7 @@ template <typename Fields> void visitFields(Fields &fields, plan::DataSettings &
   fields.named("samples", data.samples);
   fields.named("tokens", data.tokens);
   fields.named("microbatches", data.microbatches);
+  fields.optional("slices", data.slices, 1u);
   fields.named("batch", data.batch);
   fields.optional("split", data.split, plan::Split::Window);
   fields.optional("tail", data.tail, plan::Tail::Join);

@@ -58,11 +58,12 @@ public:
             bool inverse, Matrix x) const override;
 
   // Attention.cpp
-  void attentionForward(const Attention &attention, const Segments &segments, ConstMatrix qkv,
-                        Matrix out, void *lse, void *workspace) const override;
-  void attentionBackward(const Attention &attention, const Segments &segments, Matrix qkv,
-                         ConstMatrix out, ConstMatrix dOut, const void *lse,
-                         void *workspace) const override;
+  void attentionForward(const Attention &attention, const Segments &segments,
+                        const SliceContext &context, ConstMatrix qkv, Matrix out, void *lse,
+                        void *workspace) const override;
+  void attentionBackward(const Attention &attention, const Segments &segments,
+                         const SliceContext &context, Matrix qkv, ConstMatrix out, ConstMatrix dOut,
+                         const void *lse, void *workspace) const override;
 
   // Vectors.cpp
   void fill(std::int64_t count, double value, void *x) const override;

@@ -47,11 +47,12 @@ public:
                  void *table) const override;
   void rope(const Segments &segments, std::int32_t heads, std::int32_t headWidth, const void *table,
             bool inverse, Matrix x) const override;
-  void attentionForward(const Attention &attention, const Segments &segments, ConstMatrix qkv,
-                        Matrix out, void *lse, void *workspace) const override;
-  void attentionBackward(const Attention &attention, const Segments &segments, Matrix qkv,
-                         ConstMatrix out, ConstMatrix dOut, const void *lse,
-                         void *workspace) const override;
+  void attentionForward(const Attention &attention, const Segments &segments,
+                        const SliceContext &context, ConstMatrix qkv, Matrix out, void *lse,
+                        void *workspace) const override;
+  void attentionBackward(const Attention &attention, const Segments &segments,
+                         const SliceContext &context, Matrix qkv, ConstMatrix out, ConstMatrix dOut,
+                         const void *lse, void *workspace) const override;
 
   // ReferenceVectors.cpp
   void fill(std::int64_t count, double value, void *x) const override;

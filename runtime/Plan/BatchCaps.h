@@ -7,7 +7,10 @@
 namespace vime::plan {
 
 inline MicrobatchCaps capsOf(const DataSettings &data) {
-  return {.tokens = data.tokens, .segments = data.samples, .segmentTokens = data.sequence};
+  return {.tokens = data.tokens,
+          .segments = data.samples,
+          .segmentTokens = data.sequence,
+          .slices = data.slices};
 }
 
 } // namespace vime::plan

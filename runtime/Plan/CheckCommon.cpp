@@ -68,7 +68,7 @@ Status checkGroup(const Plan &plan, std::size_t index) {
 bool isTooLarge(const ModelConfig &config, const DataSettings &data) {
   const double width = double(config.hidden) + config.ffn +
                        (double(config.heads) + 2.0 * config.kvHeads) * (config.headWidth + 1.0);
-  const double tokens = data.tokens;
+  const double tokens = double(data.tokens) * data.slices;
   const double activations = tokens * (config.layers * width * 8 + config.vocab * 2.0);
   const double weights =
       config.layers * (width * 4 * config.hidden + double(config.layerElements)) +
@@ -113,15 +113,42 @@ Status checkModel(const Plan &plan, std::size_t index) {
 /// Whether there is room for so many samples at all.
 bool holds(const DataSettings &data, std::uint64_t batch, std::uint32_t microbatches,
            std::uint32_t replicas) {
-  return batch >= 1 && (batch - 1) / data.samples < std::uint64_t(microbatches) * replicas;
+  return batch >= 1 &&
+         (batch - 1) / data.samples < std::uint64_t(microbatches / data.slices) * replicas;
+}
+
+/// Slices are alike: samples all have one length, of which they have equal parts.
+Status checkSlices(const Plan &plan) {
+  const DataSettings &data = plan.data;
+  if (data.slices == 1)
+    return Status();
+  if (data.slices < 1 || data.slices > kMostSlices || data.sequence % data.slices != 0 ||
+      data.split != Split::Window ||
+      std::uint64_t(data.tokens) * data.slices != std::uint64_t(data.sequence) * data.samples)
+    return unacceptable(
+        fmt::format("slices of samples: {} of {} tokens", data.slices, data.sequence));
+  const bool areWhole = [&] {
+    for (const std::uint32_t microbatches : valuesOf(plan, Decision::Microbatches))
+      if (microbatches % data.slices != 0)
+        return false;
+    return data.microbatches % data.slices == 0 && plan.evaluation.microbatches % data.slices == 0;
+  }();
+  if (!areWhole)
+    return unacceptable(
+        fmt::format("a pass of microbatches that lack some of their {} slices", data.slices));
+  for (const Model &model : plan.models)
+    if (model.config.family == ModelFamily::TorchScript)
+      return unacceptable("a user's module takes whole samples, the plan has slices of them");
+  return Status();
 }
 
 Status checkData(const DataSettings &data, std::uint32_t replicas) {
   if (!isCleanText(data.text))
     return unacceptable("the text file has no legible name");
-  if (data.sequence < 1 || data.samples < 1 || data.tokens < data.sequence ||
-      data.samples > data.tokens || data.tokens > std::uint64_t(data.sequence) * data.samples ||
-      data.tokens > kMostTokens)
+  const std::uint64_t whole = std::uint64_t(data.tokens) * data.slices;
+  if (data.sequence < 1 || data.samples < 1 || whole < data.sequence ||
+      data.samples > data.tokens || whole > std::uint64_t(data.sequence) * data.samples ||
+      whole > kMostTokens)
     return unacceptable(fmt::format("a microbatch of {} tokens, {} samples of up to {}",
                                     data.tokens, data.samples, data.sequence));
   if (!isEnumerator(data.split))
@@ -229,6 +256,8 @@ Status checkSettings(const Plan &plan) {
   if (!isAmount(p.stepUnits) || !(p.bubble >= 0 && p.bubble <= 1))
     return unacceptable("a prediction is out of range");
   if (Status status = checkData(plan.data, plan.mesh.data); !status.ok())
+    return status;
+  if (Status status = checkSlices(plan); !status.ok())
     return status;
   return checkEvaluation(plan);
 }

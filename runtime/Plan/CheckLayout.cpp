@@ -8,13 +8,14 @@
 
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Names.h"
+#include "runtime/Plan/Slices.h"
 
 namespace vime::plan {
 namespace {
 
 bool belongsToStage(BufferKind kind) {
   return (kind >= BufferKind::Weights && kind <= BufferKind::TiedGradients) ||
-         kind == BufferKind::Snapshot;
+         kind == BufferKind::Snapshot || isShared(kind);
 }
 
 /// The slots lie inside the arena; written so that no sum overflows.

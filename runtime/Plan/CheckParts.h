@@ -37,7 +37,7 @@ inline Status unacceptable(std::string sentence) {
 // More than any cluster, job or machine has: beyond them a number is damage, not a plan, and sums
 // may overflow.
 inline constexpr std::uint64_t kMostRanks = 1 << 20, kMostMicrobatches = 1 << 20,
-                               kMostTokens = std::uint64_t{1} << 31,
+                               kMostTokens = std::uint64_t{1} << 31, kMostSlices = 64,
                                kMostBytes = std::uint64_t{1} << 50;
 
 } // namespace vime::plan

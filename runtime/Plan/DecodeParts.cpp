@@ -106,6 +106,7 @@ bool decodeSettings(const file::Common &table, Plan &plan) {
   plan.data.samples = data.samples();
   plan.data.tokens = data.tokens();
   plan.data.microbatches = data.microbatches();
+  plan.data.slices = data.slices();
   plan.data.batch = data.batch();
   plan.data.split = enumOf<Split>(data.split());
   plan.data.tail = enumOf<Tail>(data.tail());

@@ -63,12 +63,12 @@ Offset<file::Model> encode(FlatBufferBuilder &builder, const Model &model) {
 }
 
 Offset<file::Data> encode(FlatBufferBuilder &builder, const DataSettings &data) {
-  const auto &[text, textBytes, textHash, sequence, samples, tokens, microbatches, batch, split,
-               tail] = data;
+  const auto &[text, textBytes, textHash, sequence, samples, tokens, microbatches, slices, batch,
+               split, tail] = data;
   const auto path = builder.CreateString(text);
   const file::Hash hash = encode(textHash);
   return file::CreateData(builder, path, textBytes, &hash, sequence, samples, tokens, microbatches,
-                          batch, raw(split), raw(tail));
+                          batch, raw(split), raw(tail), slices);
 }
 
 Offset<file::Evaluation> encode(FlatBufferBuilder &builder, const EvaluationSettings &evaluation) {

@@ -14,27 +14,32 @@ constexpr auto RW = Access::ReadWrite;
 // `output` is absent on the last stage, whose logits lie in the stash; `output_gradient` is absent
 // on the last stage, `input_gradient` on the first. `tied_weights` is what the head of a tied model
 // computes with, the embedding's weights or a copy of them; `tied_gradients` is where its gradient
-// adds up, apart from the embedding's.
-constexpr OperandSignature kForward[] = {{"header", R, false},    {"segments", R, false},
-                                         {"input", R, false},     {"weights", R, false},
-                                         {"stash", W, false},     {"output", W, true},
-                                         {"workspace", W, false}, {"tied_weights", R, true}};
+// adds up, apart from the embedding's. `context` and `context_gradients` are there where sequences
+// are cut into slices: the first slice of a microbatch begins the one, the last slice the other,
+// and reads nothing of it.
+constexpr OperandSignature kForward[] = {
+    {"header", R, false},    {"segments", R, false},    {"input", R, false},
+    {"weights", R, false},   {"stash", W, false},       {"output", W, true},
+    {"workspace", W, false}, {"tied_weights", R, true}, {"context", RW, true}};
 constexpr OperandSignature kLoss[] = {{"header", R, false},
                                       {"segments", R, false},
                                       {"labels", R, false},
                                       {"stash", RW, false},
                                       {"losses", W, false}};
 constexpr OperandSignature kBackward[] = {
-    {"header", R, false},      {"segments", R, false},      {"output_gradient", R, true},
-    {"input", R, false},       {"weights", R, false},       {"stash", RW, false},
-    {"gradients", RW, false},  {"input_gradient", W, true}, {"workspace", W, false},
-    {"tied_weights", R, true}, {"tied_gradients", RW, true}};
+    {"header", R, false},           {"segments", R, false},
+    {"output_gradient", R, true},   {"input", R, false},
+    {"weights", R, false},          {"stash", RW, false},
+    {"gradients", RW, false},       {"input_gradient", W, true},
+    {"workspace", W, false},        {"tied_weights", R, true},
+    {"tied_gradients", RW, true},   {"context", R, true},
+    {"context_gradients", RW, true}};
 // The output gradient and the input must stay until the weight gradient: both are read again there.
 constexpr OperandSignature kBackwardInput[] = {
     {"header", R, false},       {"segments", R, false},      {"output_gradient", R, true},
     {"input", R, false},        {"weights", R, false},       {"stash", RW, false},
     {"weight_stash", W, false}, {"input_gradient", W, true}, {"workspace", W, false},
-    {"tied_weights", R, true}};
+    {"tied_weights", R, true},  {"context", R, true},        {"context_gradients", RW, true}};
 constexpr OperandSignature kBackwardWeight[] = {
     {"header", R, false},        {"segments", R, false},   {"output_gradient", R, true},
     {"input", R, false},         {"weights", R, false},    {"stash", R, false},

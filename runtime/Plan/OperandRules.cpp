@@ -53,8 +53,11 @@ bool isPerStep(BufferKind kind) {
 
 /// An operand that the stage does not have: what comes from or goes to the stage before the first,
 /// behind the last.
-bool isAbsent(const Signature &signature, const OperandSignature &operand, const StageSpec &spec) {
+bool isAbsent(const Signature &signature, const OperandSignature &operand, const StageSpec &spec,
+              const DataSettings &data) {
   const StageRange &range = spec.range;
+  if (operand.name == "context" || operand.name == "context_gradients")
+    return data.slices == 1;
   if (signature.opcode == Opcode::AddTied)
     return !range.embedding || spec.tiedGradientBytes == 0;
   if (operand.name == "tied_weights" || operand.name == "tied_gradients")
@@ -108,7 +111,7 @@ OperandRuleList OperandRules::stageRules(const Signature &signature, std::uint32
 OperandRule OperandRules::stageRule(const Signature &signature, const OperandSignature &operand,
                                     std::uint32_t stage) const {
   OperandRule rule;
-  if (isAbsent(signature, operand, specs[stage])) {
+  if (isAbsent(signature, operand, specs[stage], plan.data)) {
     rule.presence = OperandRule::Presence::Absent;
     return rule;
   }
@@ -191,6 +194,10 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, const StageS
     return snapshotBytes(spec);
   case BufferKind::Staging:
     return kBufferAlignment;
+  case BufferKind::Context:
+    return spec.contextBytes;
+  case BufferKind::ContextGradients:
+    return spec.contextGradientBytes;
   }
   return 0;
 }

@@ -13,7 +13,7 @@
 
 namespace vime::plan {
 
-inline constexpr std::size_t kMostOperands = 11;
+inline constexpr std::size_t kMostOperands = 13;
 
 struct OperandRule {
   enum class Presence : std::uint8_t { Required, Optional, Absent };

@@ -198,14 +198,19 @@ enum class BufferKind : std::uint8_t {
   TiedGradients, // of the head's use of it, until they are added to the embedding's
   Workspace,
   Snapshot, // runtime/Plan/Snapshot.h
-  Staging   // what other replicas' gradients pass through while they are added up
+  Staging,  // what other replicas' gradients pass through while they are added up
+  // Of sequences in slices: keys and values of a microbatch, for attention in its later slices, and
+  // their gradients so far, for the earlier ones.
+  Context,
+  ContextGradients
 };
 
 /// Buffer::stage of what belongs to no stage.
 constexpr std::uint16_t kNoStage = 0xFFFF;
 
 /// `count` slots of `bytes` each, `stride` apart, first at `offset` of its tier's arena. A
-/// microbatch b uses slot b % count. Offsets and strides are multiples of kBufferAlignment.
+/// microbatch b uses slot b % count, of what its slices share one slot (Slices.h). Offsets and
+/// strides are multiples of kBufferAlignment.
 struct Buffer {
   BufferKind kind = BufferKind::Header;
   Tier tier = Tier::Device;
@@ -255,6 +260,10 @@ enum class Split : std::uint8_t {
 
 /// The samples of a step go, in their order, each into the first microbatch that still has room for
 /// it: for `samples` samples, and for `tokens` tokens. runtime/Data does it alike for everybody.
+///
+/// With `slices` such a microbatch is cut into so many along the sequence, each of which counts as
+/// a microbatch of its own here, in programs and in step headers: with 4 slices microbatch 6 is
+/// slice 2 of the second one. It has a part of every sample, `sequence / slices` tokens long.
 struct DataSettings {
   std::string text; // path as the job states it
   std::uint64_t textBytes = 0;
@@ -263,6 +272,7 @@ struct DataSettings {
   std::uint32_t samples = 0;      // of a microbatch, at most
   std::uint32_t tokens = 0;       // of a microbatch, at most; room for one sample at least
   std::uint32_t microbatches = 0; // of a step in each replica, at most
+  std::uint32_t slices = 1;       // of a sequence; divides `sequence` and `microbatches`
   std::uint64_t batch = 0;        // samples of a whole step, of all replicas
   Split split = Split::Window;
   Tail tail = Tail::Join;

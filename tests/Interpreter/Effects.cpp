@@ -53,6 +53,10 @@ TaskInputs inputsOf(const Firing &firing) {
       in.outputGradient = read(firing, "output_gradient");
     if (operand.name == "stash" && operand.access != plan::Access::Write)
       in.stash = read(firing, "stash");
+    if (operand.name == "context" && named(firing, "context").reads)
+      in.context = read(firing, "context");
+    if (operand.name == "context_gradients" && named(firing, "context_gradients").reads)
+      in.contextGradients = read(firing, "context_gradients");
   }
   return in;
 }
@@ -164,6 +168,7 @@ void Effects::forward(const Firing &firing, bool evaluates) {
   const TaskInputs in = inputsOf(firing);
   write(firing, "stash", meaning.stash(evaluates, firing.stage, firing.microbatch, in));
   write(firing, "output", meaning.output(evaluates, firing.stage, firing.microbatch, in));
+  write(firing, "context", meaning.context(evaluates, firing.stage, firing.microbatch, in));
   write(firing, "workspace", kGarbage);
 }
 
@@ -180,6 +185,8 @@ void Effects::backward(const Firing &firing) {
   accumulate(firing, in, true);
   write(firing, "input_gradient",
         meaning.ofBackward(Op::InputGradient, firing.stage, firing.microbatch, in));
+  write(firing, "context_gradients",
+        meaning.ofBackward(Op::ContextGradients, firing.stage, firing.microbatch, in));
   write(firing, "stash", kGarbage);
 }
 
@@ -191,6 +198,7 @@ void Effects::backwardInput(const Firing &firing) {
   write(firing, "workspace", kGarbage);
   write(firing, "weight_stash", made(Op::WeightStash));
   write(firing, "input_gradient", made(Op::InputGradient));
+  write(firing, "context_gradients", made(Op::ContextGradients));
   write(firing, "stash", made(Op::InputStash));
 }
 
@@ -203,12 +211,16 @@ void Effects::backwardWeight(const Firing &firing) {
   // Gradients of norms are made by the input gradient, also those of an empty microbatch: zeros.
   if (meaning.isEmpty(in.header, firing.microbatch))
     return accumulate(firing, in, weightStash == kEmpty);
-  constexpr std::size_t kTiedWeights = 4, kStash = 6; // of the parts of what a backward makes
-  const bool isStash = terms.is(in.stash, Op::InputStash) && terms[in.stash].parts.size() > kStash;
+  // Of the parts of what a backward makes.
+  constexpr std::size_t kTiedWeights = 4, kStash = 6, kContext = 7, kContextGradients = 8;
+  const bool isStash =
+      terms.is(in.stash, Op::InputStash) && terms[in.stash].parts.size() > kContextGradients;
   TaskInputs before = in;
   if (isStash) {
     before.tiedWeights = terms[in.stash].parts[kTiedWeights];
     before.stash = terms[in.stash].parts[kStash];
+    before.context = terms[in.stash].parts[kContext];
+    before.contextGradients = terms[in.stash].parts[kContextGradients];
   }
   const auto made = [&](Op op) {
     return meaning.ofBackward(op, firing.stage, firing.microbatch, before);

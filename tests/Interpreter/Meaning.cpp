@@ -52,9 +52,9 @@ Term Meaning::made(Op op, bool evaluates, std::uint32_t stage, std::uint32_t mic
                    const TaskInputs &in) const {
   if (isEmpty(in.header, microbatch))
     return kEmpty;
-  return terms.make(
-      op, {evaluates ? 1u : 0u, stage, microbatch},
-      {in.header, in.segments, in.input, in.weights, in.tiedWeights, in.outputGradient, in.stash});
+  return terms.make(op, {evaluates ? 1u : 0u, stage, microbatch},
+                    {in.header, in.segments, in.input, in.weights, in.tiedWeights,
+                     in.outputGradient, in.stash, in.context, in.contextGradients});
 }
 
 Term Meaning::lossStash(bool evaluates, std::uint32_t stage, std::uint32_t microbatch,

@@ -31,7 +31,8 @@ enum class Column : std::uint8_t { Tokens, Labels, Segments };
 /// What one task reads; kNothing where it has none.
 struct TaskInputs {
   Term header = kNothing, segments = kNothing, input = kNothing, weights = kNothing,
-       tiedWeights = kNothing, outputGradient = kNothing, stash = kNothing;
+       tiedWeights = kNothing, outputGradient = kNothing, stash = kNothing, context = kNothing,
+       contextGradients = kNothing;
 };
 
 /// The pieces of training.
@@ -70,11 +71,17 @@ public:
              const TaskInputs &in) const {
     return made(Op::Stash, evaluates, stage, microbatch, in);
   }
+  /// What attention keeps for the later slices of the same samples, with what it had of earlier
+  /// ones.
+  Term context(bool evaluates, std::uint32_t stage, std::uint32_t microbatch,
+               const TaskInputs &in) const {
+    return made(Op::Context, evaluates, stage, microbatch, in);
+  }
   Term lossStash(bool evaluates, std::uint32_t stage, std::uint32_t microbatch,
                  const TaskInputs &in, Term labels) const;
   Term loss(bool evaluates, std::uint32_t stage, std::uint32_t microbatch, const TaskInputs &in,
             Term labels) const;
-  /// InputStash, WeightStash, InputGradient, Contribution or TiedContribution.
+  /// InputStash, WeightStash, InputGradient, ContextGradients, Contribution or TiedContribution.
   Term ofBackward(Op op, std::uint32_t stage, std::uint32_t microbatch,
                   const TaskInputs &in) const {
     return made(op, false, stage, microbatch, in);

@@ -35,6 +35,8 @@ enum class Op : std::uint8_t {
   InputStash, // what an input gradient leaves in the stash
   WeightStash,
   InputGradient,
+  Context, // for later slices of the same samples, with those before them
+  ContextGradients,
   Contribution, // of a microbatch to the gradients of a stage
   TiedContribution,
   Sum,     // of contributions, in this order

@@ -52,6 +52,17 @@ const std::vector<BasePlan> &basePlans() {
       {"receive slots of each rank, folded",
        lowered({.ranks = 2, .microbatches = 24, .layers = 2, .slots = {1, 4}})},
       {"tied head", lowered({.microbatches = 2, .layers = 2, .tiedHead = true})},
+      {"slices", lowered({.schedule = "seq1f1b", .microbatches = 2, .layers = 2, .slices = 2})},
+      {"slices, folded",
+       lowered({.schedule = "seq1f1b", .microbatches = 16, .layers = 2, .slices = 2})},
+      {"slices, evaluation, short steps, dp 2", lowered({.schedule = "seq1f1b",
+                                                         .ranks = 1,
+                                                         .microbatches = 2,
+                                                         .layers = 2,
+                                                         .family = {2, 4},
+                                                         .evaluates = 2,
+                                                         .replicas = 2,
+                                                         .slices = 2})},
   };
   return kPlans;
 }

@@ -16,7 +16,7 @@ bool derive(Program &program, const Layout &layout, bool isRoot) {
   std::vector<std::uint32_t> trips;
   for (const Loop &loop : program.loops)
     trips.push_back(loop.trips);
-  return deriveWaits(program, layout, std::vector<bool>(program.lanes.size(), isRoot), {trips});
+  return deriveWaits(program, layout, {}, std::vector<bool>(program.lanes.size(), isRoot), {trips});
 }
 
 std::string judgedAfterDeriving(Plan plan) {

@@ -31,6 +31,7 @@ Job jobOf(const JobShape &shape) {
   job.pipeline.microbatches.value = shape.microbatches;
   job.pipeline.chunks.value = shape.chunks;
   job.pipeline.receiveSlots.value = shape.slots;
+  job.pipeline.slices.value = shape.slices;
   job.pipeline.microbatch.value = {.count = 2};
   job.batch.global.value = std::uint64_t{2} * shape.microbatches * shape.replicas;
   job.data.text.value = "corpus.txt";
@@ -78,9 +79,8 @@ plan::Plan lowered(const JobShape &shape) {
   EXPECT_TRUE(order) << shape.schedule;
   if (!order)
     return {};
-  const auto plan =
-      lowered(job, *order,
-              shape.family.empty() ? std::vector{job.pipeline.microbatches.value} : shape.family);
+  const auto plan = lowered(
+      job, *order, shape.family.empty() ? std::vector{stepMicrobatches(job)} : shape.family);
   EXPECT_TRUE(plan) << shape.schedule;
   return plan.value_or(plan::Plan());
 }

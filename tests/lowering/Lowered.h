@@ -23,6 +23,8 @@ struct JobShape {
   bool tiedHead = false, recomputesLayers = false;
   std::uint32_t saves = 0;               // steps between two checkpoints; 0: none
   std::vector<std::uint64_t> slots = {}; // schedules/ReceiveSlots.h; empty: the usual ones
+  /// Of samples; the numbers of microbatches above, but those of the family, are of whole ones.
+  std::uint32_t slices = 1;
 };
 
 /// The orders that a job can have.

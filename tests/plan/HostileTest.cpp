@@ -184,6 +184,15 @@ TEST(OutOfRange, ModelAndSettings) {
       {"a microbatch of 9 tokens, 1 samples of up to 8", [](Plan &p) { p.data.tokens = 9; }},
       {"a step of 3 samples in 2 microbatches of 1 in each replica",
        [](Plan &p) { p.data.batch = 3; }},
+      {"a microbatch of 8 tokens, 1 samples of up to 8", [](Plan &p) { p.data.slices = 0; }},
+      {"a microbatch of 8 tokens, 1 samples of up to 8", [](Plan &p) { p.data.slices = 2; }},
+      {"slices of samples: 2 of 8 tokens",
+       [](Plan &p) {
+         p.data.slices = 2;
+         p.data.tokens = 4;
+         p.data.batch = 1;
+         p.data.split = Split::Line;
+       }},
       {"a step of 0 samples in 2 microbatches of 1 in each replica",
        [](Plan &p) { p.data.batch = 0; }},
       {"what of the text is a sample is unknown", [](Plan &p) { p.data.split = Split(3); }},

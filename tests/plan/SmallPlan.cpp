@@ -212,11 +212,11 @@ Rank rankZero(const SmallPlanOptions &options) {
     report
   };
   constexpr auto before = [](std::uint32_t action) { return ProgramBuilder::On{action, true}; };
-  const std::vector<std::uint32_t> forward = {header, segments, tokens,    weights,
-                                              stash,  output,   workspace, kNoBuffer};
-  const std::vector<std::uint32_t> backward = {header,    segments,  outputGradient, tokens,
-                                               weights,   stash,     gradients,      kNoBuffer,
-                                               workspace, kNoBuffer, kNoBuffer};
+  const std::vector<std::uint32_t> forward = {header, segments,  tokens,    weights,  stash,
+                                              output, workspace, kNoBuffer, kNoBuffer};
+  const std::vector<std::uint32_t> backward = {
+      header,    segments,  outputGradient, tokens,    weights,   stash,    gradients,
+      kNoBuffer, workspace, kNoBuffer,      kNoBuffer, kNoBuffer, kNoBuffer};
   ProgramBuilder program(lanes);
   program.add(Opcode::Initialize, compute, 0, {weights, moments});
   program.beginLoop(options.steps);
@@ -323,12 +323,12 @@ Rank rankOne(const SmallPlanOptions &options) {
     stats_
   };
   constexpr auto before = [](std::uint32_t action) { return ProgramBuilder::On{action, true}; };
-  const std::vector<std::uint32_t> forward = {header, segments,  input,     weights,
-                                              stash,  kNoBuffer, workspace, kNoBuffer};
+  const std::vector<std::uint32_t> forward = {header,    segments,  input,     weights,  stash,
+                                              kNoBuffer, workspace, kNoBuffer, kNoBuffer};
   const std::vector<std::uint32_t> loss = {header, segments, labels, stash, losses};
-  const std::vector<std::uint32_t> backward = {header,    segments,  kNoBuffer, input,
-                                               weights,   stash,     gradients, inputGradient,
-                                               workspace, kNoBuffer, kNoBuffer};
+  const std::vector<std::uint32_t> backward = {
+      header,        segments,  kNoBuffer, input,     weights,   stash,    gradients,
+      inputGradient, workspace, kNoBuffer, kNoBuffer, kNoBuffer, kNoBuffer};
   ProgramBuilder program(lanes);
   program.add(Opcode::Initialize, compute, 0, {weights, moments});
   program.beginLoop(options.steps);
@@ -376,8 +376,8 @@ Plan smallPlan(const SmallPlanOptions &options) {
   plan.models = {{{.family = ModelFamily::Null, .layers = 2, .hidden = kHidden},
                   {{0, 1, true, false}, {1, 2, false, true}},
                   ""}};
-  plan.data = {"text.txt", 4096,          {1, 2},        kSequence,     /*samples=*/1,
-               kSequence,  kMicrobatches, kMicrobatches, Split::Window, Tail::Join};
+  plan.data = {"text.txt",    4096,         {1, 2},        kSequence,     /*samples=*/1, kSequence,
+               kMicrobatches, /*slices=*/1, kMicrobatches, Split::Window, Tail::Join};
   plan.optimizer.learningRate = 1e-3;
   plan.optimizer.clip = 1;
   plan.run = {"small", options.steps, 7, options.exportTo};

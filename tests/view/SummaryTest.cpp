@@ -14,7 +14,7 @@ TEST(Summary, SmallPlan) {
   const std::string_view proved[] = {"S1", "C1", "C2"};
   EXPECT_EQ("\n" + planSummary(smallPlan({.exportTo = "model"}), proved), R"(
 job       small
-plan      3e240118e69d70cc5e365a47578acaa3
+plan      cd65be4f413b4e3ab9fec4048bad3849
 model     null, 2 layers, in 2 stages
 schedule  1f1b on 2 ranks, 2 microbatches of 8 tokens
 run       3 steps, then export to model

@@ -23,7 +23,7 @@ std::string linesWith(const std::string &text, std::string_view from, std::strin
 
 TEST(PlanText, Head) {
   EXPECT_EQ(linesWith(planText(smallPlan()), "plan 1 ", "\nprogram 0"), R"(
-plan 1 # id 5f1f617f52ea3304189f50bce26b8533
+plan 1 # id 1d20d8c1fa044739f24a2b159db568cc
 compiler "0.1.0"
 schedule "1f1b"
 mesh pp 2 dp 1 cp 1 tp 1
@@ -69,11 +69,11 @@ action 1 broadcast lane 5 time 2 flags signalled,host_blocking waits 0:1 operand
 action 2 broadcast lane 6 time 3 flags signalled waits 0:1 operands 3 data 1 # broadcast `segments`
 action 3 receive lane 4 time 4 microbatch 0 flags signalled waits 0:7 operands 4 destination 2 # receive data from rank 0, labels
 action 4 receive lane 3 time 6 microbatch 0 flags signalled waits 0:9 operands 5 destination 11 # receive forward from rank 0, stage 1, microbatch 0
-action 5 forward lane 0 time 7 stage 0 microbatch 0 waits 5:1 6:1 3:1 operands 6 header 0 segments 1 input 11 weights 8 stash 13 output - workspace 14 tied_weights - # forward, stage 1, microbatch 0
-action 6 loss lane 0 time 8 stage 0 microbatch 0 waits 4:1 2:1 operands 14 header 0 segments 1 labels 2 stash 13 losses 3 # loss, stage 1, microbatch 0
-action 7 receive lane 3 time 9 microbatch 1 flags signalled waits 0:8 operands 19 destination 11 # receive forward from rank 0, stage 1, microbatch 1
-action 8 backward lane 0 time 10 stage 0 microbatch 0 immediate 1 flags signalled waits 1:2 operands 20 header 0 segments 1 output_gradient - input 11 weights 8 stash 13 gradients 9 input_gradient 12 workspace 14 tied_weights - tied_gradients - # backward, stage 1, microbatch 0
-action 9 send lane 1 time 11 microbatch 0 flags signalled waits 0:1 operands 31 source 12 # send backward to rank 0, stage 1, microbatch 0
+action 5 forward lane 0 time 7 stage 0 microbatch 0 waits 5:1 6:1 3:1 operands 6 header 0 segments 1 input 11 weights 8 stash 13 output - workspace 14 tied_weights - context - # forward, stage 1, microbatch 0
+action 6 loss lane 0 time 8 stage 0 microbatch 0 waits 4:1 2:1 operands 15 header 0 segments 1 labels 2 stash 13 losses 3 # loss, stage 1, microbatch 0
+action 7 receive lane 3 time 9 microbatch 1 flags signalled waits 0:8 operands 20 destination 11 # receive forward from rank 0, stage 1, microbatch 1
+action 8 backward lane 0 time 10 stage 0 microbatch 0 immediate 1 flags signalled waits 1:2 operands 21 header 0 segments 1 output_gradient - input 11 weights 8 stash 13 gradients 9 input_gradient 12 workspace 14 tied_weights - tied_gradients - context - context_gradients - # backward, stage 1, microbatch 0
+action 9 send lane 1 time 11 microbatch 0 flags signalled waits 0:1 operands 34 source 12 # send backward to rank 0, stage 1, microbatch 0
 )");
 }
 
