@@ -197,6 +197,17 @@ TEST(Replicas, CountersOfTwoReplicasAreNotThoseOfAll) {
             "C0305");
 }
 
+/// A sum goes from replica to replica, also between those that the plan holds only one of.
+TEST(Replicas, OtherReplicasAreConnected) {
+  EXPECT_EQ(judgedAfter([](Plan &plan) {
+              for (ConnectRound &round : plan.connect)
+                std::erase_if(round.pairs, [&](const std::array<std::uint32_t, 2> &pair) {
+                  return !round.inEveryReplica && pair == std::array{200u, 202u};
+                });
+            }),
+            "C0401");
+}
+
 TEST(Replicas, OneLoadsNoSamples) {
   const std::string codes = judgedAfter([](Plan &plan) { remove(plan, 2, "load"); });
   EXPECT_TRUE(contains(codes, "S0106")) << codes;
