@@ -217,9 +217,6 @@ public:
   virtual void add(std::int64_t count, const void *y, void *x) const = 0;
   /// x *= factor (rounded to the vector's type first)
   virtual void scale(std::int64_t count, double factor, void *x) const = 0;
-  /// Sum of squares in float64. `native`: element i goes to lane i mod 16, lanes are added by a
-  /// fixed tree.
-  virtual double sumOfSquares(std::int64_t count, const void *x) const = 0;
   /// One pass over parameters, gradients and both moments. `rounded`, unless null, receives the
   /// parameters in type(): the weights that products read, where masters are kept beside them.
   virtual void adamw(const AdamW &adamw, std::int64_t count, const void *gradients,

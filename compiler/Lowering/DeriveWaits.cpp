@@ -64,13 +64,17 @@ bool writes(Access access, bool isRoot) {
 
 class WaitWalk {
 public:
-  WaitWalk(Program &program, const Layout &layout, const std::vector<bool> &isRoot)
+  WaitWalk(Program &program, const Layout &layout, const std::vector<std::uint32_t> &sameBytes,
+           const std::vector<bool> &isRoot)
       : program(program), lanes(program.lanes.size()), dispatched(lanes, 0),
         covered(lanes * lanes, 0), need(lanes, 0) {
-    for (const Buffer &buffer : layout.buffers) {
-      firstSlot.push_back(static_cast<std::uint32_t>(slotCount));
+    for (std::uint32_t index = 0; index < layout.buffers.size(); ++index) {
+      const Buffer &buffer = layout.buffers[index];
+      const bool isFirst = sameBytes[index] == index; // what shares its bytes is used in its place
+      firstSlot.push_back(isFirst ? static_cast<std::uint32_t>(slotCount)
+                                  : firstSlot[sameBytes[index]]);
       slotsOf.push_back(isMicrobatchRing(buffer.kind) ? buffer.count : 1);
-      slotCount += slotsOf.back();
+      slotCount += isFirst ? slotsOf.back() : 0;
     }
     uses.resize(slotCount);
     describeOperands(isRoot);
@@ -186,14 +190,29 @@ private:
       const int distance = static_cast<int>(std::min<std::uint32_t>(back, Wait::kMaxDistance));
       covered[lane * lanes + on] = dispatched[on] - static_cast<std::uint32_t>(distance) + 1;
       need[on] = 0;
-      auto same = std::find_if(action.waits.begin(), action.waits.end(),
-                               [&](Wait wait) { return wait.empty() || wait.lane() == on; });
-      if (same == action.waits.end())
-        fits = false;
-      else if (same->empty() || same->distance() > distance)
-        *same = Wait::on(on, distance);
+      fits = (keep(action, on, distance) || keepInJoin(action, on, distance)) && fits;
     }
     return fits && !tooManyReaders;
+  }
+
+  static bool keep(Action &action, std::uint8_t on, int distance) {
+    auto same = std::find_if(action.waits.begin(), action.waits.end(),
+                             [&](Wait wait) { return wait.empty() || wait.lane() == on; });
+    if (same == action.waits.end())
+      return false;
+    if (same->empty() || same->distance() > distance)
+      *same = Wait::on(on, distance);
+    return true;
+  }
+
+  // A join right in front of it on its lane waits for what it has no room for: nothing else is
+  // dispatched between them.
+  bool keepInJoin(Action &action, std::uint8_t on, int distance) {
+    if (&action == program.actions.data())
+      return false;
+    Action &join = *(&action - 1);
+    return join.opcode == code(Opcode::Join) && join.lane == action.lane &&
+           keep(join, on, distance);
   }
 
   Program &program;
@@ -226,12 +245,13 @@ void markSignalled(Program &program) {
 
 } // namespace
 
-bool deriveWaits(Program &program, const Layout &layout, const std::vector<bool> &isRoot,
+bool deriveWaits(Program &program, const Layout &layout,
+                 const std::vector<std::uint32_t> &sameBytes, const std::vector<bool> &isRoot,
                  const std::vector<std::vector<std::uint32_t>> &trips) {
   for (Action &action : program.actions)
     action.waits = {};
   for (const std::vector<std::uint32_t> &step : trips)
-    if (!WaitWalk(program, layout, isRoot).run(step))
+    if (!WaitWalk(program, layout, sameBytes, isRoot).run(step))
       return false;
   markSignalled(program);
   return true;

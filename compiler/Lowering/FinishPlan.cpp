@@ -29,6 +29,8 @@ std::vector<plan::Origin> originsOf(const Job &job) {
             {Opcode::SquareNorm, Opcode::AllGather, Opcode::Clip});
   comesFrom("optimizer.kind", job.optimizer.kind.span, {Opcode::ScaleGradients, Opcode::Optimize});
   comesFrom("roles.actor.parallel.dp", job.actor.data.span, {Opcode::AllReduce});
+  comesFrom("roles.actor.parallel.shard", job.actor.shard.span,
+            {Opcode::Unshard, Opcode::Reshard, Opcode::ReduceScatter, Opcode::ReduceSquares});
   comesFrom("data.text", job.data.text.span, {Opcode::Load});
   comesFrom("eval.text", job.evaluation.text.span,
             {Opcode::Evaluate, Opcode::EvaluateLoss, Opcode::LoadEvaluation,

@@ -51,6 +51,10 @@ bool isWorthwhile(const FoldedClock &folded) {
 
 std::optional<FoldedClock> foldedPass(const Schedule &order, int microbatches, Folding folding,
                                       const ReceiveSlots &slots) {
+  if (folding == Folding::Nowhere) {
+    std::optional<PipelineClock> clock = layClock(order, microbatches, slots);
+    return clock ? std::optional(unfolded(std::move(*clock))) : std::nullopt;
+  }
   if (const auto rows = shortRows(order, microbatches))
     if (auto pass = folded(rows->order, microbatches - rows->left, slots);
         pass && lengthen(*pass, rows->left, order.rows.size()))

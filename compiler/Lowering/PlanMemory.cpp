@@ -77,9 +77,10 @@ std::vector<std::uint32_t> leastSlots(const Plan &plan, std::size_t index, const
 // Sizes the rings of one rank and places its buffers.
 class RankLayout {
 public:
-  RankLayout(Program &program, Layout &layout, std::uint32_t microbatches,
-             std::vector<std::uint32_t> least)
-      : program(program), layout(layout), microbatches(microbatches), least(std::move(least)) {}
+  RankLayout(Program &program, Layout &layout, const std::vector<std::uint32_t> &sameBytes,
+             std::uint32_t microbatches, std::vector<std::uint32_t> least)
+      : program(program), layout(layout), sameBytes(sameBytes), microbatches(microbatches),
+        least(std::move(least)) {}
 
   void make() {
     sizeRings();
@@ -188,15 +189,25 @@ private:
   }
 
   void place() {
-    for (Buffer &buffer : layout.buffers) {
+    for (std::uint32_t index = 0; index < layout.buffers.size(); ++index) {
+      Buffer &buffer = layout.buffers[index];
+      if (sameBytes[index] != index) {
+        buffer.offset = layout.buffers[sameBytes[index]].offset;
+        continue;
+      }
+      std::uint64_t extent = buffer.extent();
+      for (std::uint32_t other = index + 1; other < layout.buffers.size(); ++other)
+        if (sameBytes[other] == index)
+          extent = std::max(extent, layout.buffers[other].extent());
       std::uint64_t &arena = layout.arena[static_cast<std::size_t>(buffer.tier)];
       buffer.offset = aligned(arena);
-      arena = buffer.offset + buffer.extent();
+      arena = buffer.offset + extent;
     }
   }
 
   Program &program;
   Layout &layout;
+  const std::vector<std::uint32_t> &sameBytes;
   const std::uint32_t microbatches;
   const std::vector<std::uint32_t> least; // by buffer
 };
@@ -257,9 +268,12 @@ bool planMemory(Plan &plan, const MicrobatchCaps &caps, std::uint32_t microbatch
     const auto rank = static_cast<std::uint32_t>(
         std::find(plan.programOf.begin(), plan.programOf.end(), index) - plan.programOf.begin());
     Layout &layout = plan.layouts[index];
-    layout = makeRankBuffers(plan, static_cast<std::uint32_t>(index), rank, caps, microbatches);
-    RankLayout(program, layout, microbatches, leastSlots(plan, index, layout, slots)).make();
-    if (!deriveWaits(program, layout, rootLanes(plan, rank),
+    auto [buffers, sameBytes] =
+        makeRankBuffers(plan, static_cast<std::uint32_t>(index), rank, caps, microbatches);
+    layout = std::move(buffers);
+    RankLayout(program, layout, sameBytes, microbatches, leastSlots(plan, index, layout, slots))
+        .make();
+    if (!deriveWaits(program, layout, sameBytes, rootLanes(plan, rank),
                      tripsOfSteps(plan, program, layout, microbatches)))
       fits = false;
   });

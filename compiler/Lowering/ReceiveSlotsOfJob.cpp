@@ -68,6 +68,19 @@ struct Choice {
   }
 };
 
+/// Where replicas share the model, one whole stage less at a time, unless the job says how many:
+/// some come more often then. False if there is none to spare.
+bool narrowWindow(Job &job, const Schedule &order) {
+  auto &field = job.memory.unsharded;
+  const std::uint32_t window = windowOf(job, order);
+  if (window <= 1 || (field.value != 0 && field.origin == OriginKind::Given))
+    return false;
+  field.value = window - 1;
+  field.origin = OriginKind::Derived;
+  field.from = "pipeline.memory_limit";
+  return true;
+}
+
 } // namespace
 
 ReceiveSlots receiveSlotsOf(const Job &job) {
@@ -104,8 +117,11 @@ std::optional<plan::Plan> lowerWithSlots(Job &job, const Schedule &order,
     if (!plan || limit == 0)
       return plan;
     plan::Plan laidOut = *plan;
-    if (!planMemory(laidOut, capsOf(job), mostMicrobatches(job), receiveSlotsOf(job)) ||
-        !choice.reduce(ranksOverLimit(laidOut, limit)))
+    if (!planMemory(laidOut, capsOf(job), mostMicrobatches(job), receiveSlotsOf(job)))
+      return plan;
+    const std::vector<bool> over = ranksOverLimit(laidOut, limit);
+    if (std::none_of(over.begin(), over.end(), [](bool isOver) { return isOver; }) ||
+        (!narrowWindow(job, order) && !choice.reduce(over)))
       return plan;
   }
 }

@@ -28,6 +28,8 @@ constexpr std::array kExamples = {
     PlanExample{Rule::S2, 4, "stage 1 of 4: `backward` has no `output_gradient`"},
     PlanExample{Rule::S2, 5,
                 "a message of 512 bytes arrives in an input of 1024, all of which is read"},
+    PlanExample{Rule::S2, 6,
+                "`unshard` of rank 2 stands in front of its `optimize`, that of rank 0 behind"},
     PlanExample{Rule::S2, 20, "a table says `0UNSHARD,0RESHARD,0F0`"},
 
     PlanExample{Rule::S3, 1, "mesh pp 4 dp 1 cp 2 tp 1"},
@@ -73,6 +75,7 @@ constexpr std::array kExamples = {
     PlanExample{Rule::S4, 16,
                 "`optimize` of stage 0 is guarded by `bad = 0`, that of stage 1 is not"},
     PlanExample{Rule::S4, 17, "backward 0 has immediate 1 and the flag `skip_if_empty`"},
+    PlanExample{Rule::S4, 18, "`all_gather` of the squares stands before `reduce_squares`"},
     PlanExample{Rule::S4, 20, "a table says `0B0,0REDUCE_GRAD,0B1`"},
 
     PlanExample{Rule::C1, 1, "rank 0 sends eight messages to rank 1, which receives seven"},

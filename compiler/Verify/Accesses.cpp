@@ -1,6 +1,7 @@
 #include "compiler/Verify/Accesses.h"
 
 #include "runtime/Plan/Mesh.h"
+#include "runtime/Plan/Names.h"
 
 namespace vime::verify {
 
@@ -39,10 +40,10 @@ AccessShape::Operand useOf(const Signature &signature, const OperandSignature &o
 AccessShape shapeOf(const Signature &signature, bool special) {
   AccessShape shape;
   shape.count = static_cast<std::uint8_t>(signature.operands.size());
-  // A sum is of the whole buffer, which its message does not state.
-  shape.movesBytes =
-      signature.family == Family::Transfer ||
-      (signature.family == Family::Collective && signature.opcode != Opcode::AllReduce);
+  // A sum, and a share, is of the whole buffer, which its message does not state.
+  const auto operation = enumeratorOf<Collective>(signature.name);
+  shape.movesBytes = signature.family == Family::Transfer ||
+                     (signature.family == Family::Collective && !movesOperands(*operation));
   shape.perMicrobatch = signature.perMicrobatch;
   for (std::uint8_t operand = 0; operand < shape.count; ++operand)
     shape.operands[operand] = useOf(signature, signature.operands[operand], special);

@@ -38,6 +38,7 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::S2, 4, "a backward takes no gradient from the stage behind it"},
     VerifierCode{Rule::S2, 5, "an action reads or gathers a buffer of which only a part was moved"},
 
+    VerifierCode{Rule::S2, 6, "shares of different versions of a stage's weights come together"},
     VerifierCode{Rule::S2, 20, "a task stands where the parameters of its stage are sharded away"},
 
     VerifierCode{Rule::S3, 1, "the mesh has axes that this version cannot judge"},
@@ -102,6 +103,10 @@ constexpr std::array kCodes = {
                  "skip it for these"},
     VerifierCode{Rule::S4, 17,
                  "an action is skipped with an empty microbatch, though what it leaves is needed"},
+    VerifierCode{
+        Rule::S4, 18,
+        "squares of shares are not added up once over all replicas, when all of a rank are "
+        "taken and before they are gathered"},
     VerifierCode{Rule::S4, 20,
                  "the gradients of a stage are reduced before the last of them, or twice"},
 

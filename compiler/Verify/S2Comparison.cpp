@@ -30,9 +30,9 @@ bool stepHolds(const RankView &rank, const Value &value, const Need &need, std::
     return value.instant == instant || !rank.segments[instant / 2].isLoop();
   const bool isUpdate = opcodeOf(value.product) == opcodeIndex(Opcode::Optimize);
   const bool inFirstIteration = instant % 2 == 0;
-  if (need.step == OfStep::Copy && !inFirstIteration)
+  if (need.step == OfStep::Weights && !inFirstIteration)
     return isUpdate && value.instant + 1 == instant;
-  if (need.step == OfStep::Weights || need.step == OfStep::Copy)
+  if (need.step == OfStep::Weights)
     return value.instant != instant ||
            !isUpdate; // what this step's optimizer writes is for the next
   return need.step != OfStep::This || value.instant == instant;

@@ -11,7 +11,7 @@ using namespace plan;
 
 struct Row {
   std::string_view reader, operand;
-  std::array<std::string_view, 4> writers; // `opcode.operand`
+  std::array<std::string_view, 5> writers; // `opcode.operand`
   OfStage stage = OfStage::Any;
   OfMicrobatch microbatch = OfMicrobatch::Any;
   OfStep step = OfStep::This;
@@ -25,12 +25,11 @@ constexpr auto NoMicrobatch = OfMicrobatch::Any;
 constexpr auto EachSlot = OfMicrobatch::Slot;
 constexpr auto This = OfStep::This;
 constexpr auto Weights = OfStep::Weights;
-constexpr auto Copy = OfStep::Copy;
 constexpr auto AnyStep = OfStep::Any;
 constexpr auto Latest = OfStep::Latest;
 constexpr auto Sum = OfStep::Sum;
 
-using Writers = std::array<std::string_view, 4>;
+using Writers = std::array<std::string_view, 5>;
 constexpr Writers kHeader{"load.header"}, kSegments{"load.segments"}, kOutput{"forward.output"};
 constexpr Writers kHeldOut{"load_evaluation.header"};
 constexpr Writers kWeights{"initialize.weights", "optimize.weights"};
@@ -39,7 +38,7 @@ constexpr Writers kGradient{"backward.input_gradient", "backward_input.input_gra
 constexpr Writers kSummands{"backward.gradients", "backward_weight.gradients"};
 // Whether replicas and copies are there to be added up, and that they are, S4 judges.
 constexpr Writers kReduced{"backward.gradients", "backward_weight.gradients", "add_tied.gradients",
-                           "all_reduce.gradients"};
+                           "all_reduce.gradients", "reduce_scatter.gradients"};
 constexpr Writers kSum{"backward.gradients", "backward_weight.gradients",
                        "scale_gradients.gradients"};
 constexpr Writers kReady{"backward.gradients", "backward_weight.gradients", "add_tied.gradients",
@@ -55,7 +54,7 @@ constexpr Row kRows[] = {
     {"forward", "segments", kSegments},
     {"forward", "input", kOutput, Before, SameMicrobatch, This, "first", "load.tokens"},
     {"forward", "weights", kWeights, Same, NoMicrobatch, Weights},
-    {"forward", "tied_weights", kWeights, First, NoMicrobatch, Copy},
+    {"forward", "tied_weights", kWeights, First, NoMicrobatch, Weights},
 
     {"loss", "header", kHeader},
     {"loss", "segments", kSegments},
@@ -69,7 +68,7 @@ constexpr Row kRows[] = {
     {"backward", "weights", kWeights, Same, NoMicrobatch, Weights},
     {"backward", "stash", kForwardStash, Same, SameMicrobatch, This, "last", "loss.stash"},
     {"backward", "gradients", kSum, Same, NoMicrobatch, Sum},
-    {"backward", "tied_weights", kWeights, First, NoMicrobatch, Copy},
+    {"backward", "tied_weights", kWeights, First, NoMicrobatch, Weights},
     {"backward", "tied_gradients", kTied, Same, NoMicrobatch, Sum},
 
     {"backward_input", "header", kHeader},
@@ -78,7 +77,7 @@ constexpr Row kRows[] = {
     {"backward_input", "input", kOutput, Before, SameMicrobatch, This, "first", "load.tokens"},
     {"backward_input", "weights", kWeights, Same, NoMicrobatch, Weights},
     {"backward_input", "stash", kForwardStash, Same, SameMicrobatch, This, "last", "loss.stash"},
-    {"backward_input", "tied_weights", kWeights, First, NoMicrobatch, Copy},
+    {"backward_input", "tied_weights", kWeights, First, NoMicrobatch, Weights},
 
     {"backward_weight", "header", kHeader},
     {"backward_weight", "segments", kSegments},
@@ -94,9 +93,12 @@ constexpr Row kRows[] = {
     {"add_tied", "tied_gradients", kTied, Last},
     {"add_tied", "gradients", kSummands, Same},
     {"all_reduce", "gradients", kReady, Same}, // S4 tells when they are added
+    {"reduce_scatter", "gradients", kReady, Same},
+    {"unshard", "weight_share", kWeights, Same, NoMicrobatch, AnyStep}, // who reads them tells
+    {"reduce_squares", "squares", {"square_norm.squares"}},
     {"scale_gradients", "gradients", kReduced, Same},
     {"square_norm", "gradients", kScaled, Same},
-    {"all_gather", "source", {"square_norm.squares"}},
+    {"all_gather", "source", {"square_norm.squares", "reduce_squares.squares"}},
     {"clip", "all_squares", {"all_gather.destination"}},
     {"optimize", "header", kHeader},
     {"optimize", "scalars", {"clip.scalars"}},
@@ -154,7 +156,7 @@ Product product(std::string_view text) {
   return productOf(opcodeIndex(signature->opcode), operand);
 }
 
-Need::Products products(const std::array<std::string_view, 4> &writers) {
+Need::Products products(const std::array<std::string_view, 5> &writers) {
   Need::Products numbers = Need::kNone;
   for (std::size_t index = 0; index < writers.size(); ++index)
     if (!writers[index].empty())

@@ -94,6 +94,11 @@ private:
     for (const Model &model : plan.models)
       count += model.stages.size();
     for (const Model &model : plan.models)
+      require(!model.sharded ||
+                  (plan.mesh.data > 1 && copiesOf(model.stages) == 1 && !model.config.tiedHead),
+              4, "{} replicas share a model, of which it has {} copies{}", plan.mesh.data,
+              copiesOf(model.stages), model.config.tiedHead ? " and a tied head" : "");
+    for (const Model &model : plan.models)
       require(copiesOf(model.stages) <= 2 && copiesOf(model.stages) <= plan.data.microbatches, 4,
               "the plan has {} copies of a model, for at most 2 and no more than the microbatches "
               "of a step",
@@ -104,6 +109,11 @@ private:
                    "a step has {} microbatches, not 1 to {}", plan.data.microbatches,
                    kMaxMicrobatches) &&
            require(plan.data.tokens >= 1, 4, "a microbatch has up to {} tokens", plan.data.tokens);
+  }
+
+  bool isSharded() const {
+    return std::any_of(plan.models.begin(), plan.models.end(),
+                       [](const Model &model) { return model.sharded; });
   }
 
   bool groups() {
@@ -121,6 +131,10 @@ private:
       require(group.root < (alongReplicas ? 1 : members), 5,
               "group `{}` has root {} and {} members{}", group.name, group.root, members,
               alongReplicas ? "; along `dp` the leading replica is the root" : "");
+      const bool shares =
+          movesOperands(group.operation) && group.operation != Collective::AllReduce;
+      require(!shares || (alongReplicas && isSharded()), 5,
+              "group `{}` moves shares, though no replicas share anything along it", group.name);
       require(alongReplicas || isMirrored || group.operation != Collective::AllReduce, 5,
               "group `{}` adds up over the stages of a pipeline", group.name);
       require(!isMirrored || group.operation == Collective::AllReduce, 5,

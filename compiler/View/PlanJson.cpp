@@ -68,6 +68,7 @@ Json modelJson(const Model &model) {
                {"module_hash", toHex(model.moduleHash)},
                {"checkpoint", model.checkpoint},
                {"module", model.moduleFile},
+               {"sharded", model.sharded},
                {"stages", Json::array()}};
   for (const StageRange &range : model.stages) {
     Json tensors = Json::array();

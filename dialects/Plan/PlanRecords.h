@@ -197,6 +197,7 @@ template <typename Fields> void visitFields(Fields &fields, plan::Model &model) 
   fields.optional("module", model.moduleFile, std::string());
   fields.optional("module_hash_low", model.moduleHash[0], std::uint64_t{0});
   fields.optional("module_hash_high", model.moduleHash[1], std::uint64_t{0});
+  fields.flag("sharded", model.sharded);
   fields.list("stages", model.stages);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::DataSettings &data) {

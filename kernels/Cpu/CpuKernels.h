@@ -62,7 +62,6 @@ public:
   void fill(std::int64_t count, double value, void *x) const override;
   void add(std::int64_t count, const void *y, void *x) const override;
   void scale(std::int64_t count, double factor, void *x) const override;
-  double sumOfSquares(std::int64_t count, const void *x) const override;
   void round(std::int64_t count, const void *x, void *rounded) const override;
 
   // AdamW.cpp

@@ -57,7 +57,6 @@ public:
   void fill(std::int64_t count, double value, void *x) const override;
   void add(std::int64_t count, const void *y, void *x) const override;
   void scale(std::int64_t count, double factor, void *x) const override;
-  double sumOfSquares(std::int64_t count, const void *x) const override;
   void adamw(const AdamW &adamw, std::int64_t count, const void *gradients, void *parameters,
              void *moments1, void *moments2, void *rounded) const override;
   void round(std::int64_t count, const void *x, void *rounded) const override;

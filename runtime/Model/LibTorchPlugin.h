@@ -45,6 +45,6 @@ constexpr std::uint64_t kLibTorchInterface =
     interfaceOf<Kernels, Stage, ModelConfig, StageSpec, ModuleStage, LibTorchPlugin,
                 ForwardOperands, LossOperands, BackwardOperands, BackwardInputOperands,
                 BackwardWeightOperands, Product, Segments, Attention, AdamW, Initializer, Status>(
-        2);
+        3);
 
 } // namespace vime

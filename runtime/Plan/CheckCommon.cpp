@@ -28,12 +28,31 @@ Status checkMesh(const Mesh &mesh) {
   return Status();
 }
 
-/// Whole gradients of weights, in the type that they have.
-bool addsGradients(const Plan &plan, const Message &message) {
-  return message.fixed == 0 &&
-         std::all_of(plan.models.begin(), plan.models.end(), [&](const Model &model) {
-           return message.type == sumTypeOf(model.config.type);
-         });
+/// Of whole operands: weights or their gradients in the type that they have, or squares.
+bool isOfOperands(const Plan &plan, const Group &group) {
+  const auto typeIn = [&](const Model &model) {
+    switch (group.operation) {
+    case Collective::Unshard:
+      return model.config.type;
+    case Collective::ReduceSquares:
+      return DataType::Float64;
+    default:
+      return sumTypeOf(model.config.type);
+    }
+  };
+  return group.message.fixed == 0 &&
+         std::all_of(plan.models.begin(), plan.models.end(),
+                     [&](const Model &model) { return group.message.type == typeIn(model); });
+}
+
+/// Between replicas alone, and only where there is something that they share.
+bool isOfShares(Collective operation) {
+  return operation == Collective::Unshard || operation == Collective::ReduceScatter ||
+         operation == Collective::ReduceSquares;
+}
+bool sharesSomething(const Plan &plan) {
+  return std::any_of(plan.models.begin(), plan.models.end(),
+                     [](const Model &model) { return model.sharded; });
 }
 
 Status checkGroup(const Plan &plan, std::size_t index) {
@@ -58,9 +77,11 @@ Status checkGroup(const Plan &plan, std::size_t index) {
         fmt::format("the root of group `{}` is member {} of {}", group.name, group.root, members));
   if (group.message.perToken != 0)
     return unacceptable(fmt::format("messages of group `{}` depend on a microbatch", group.name));
-  if (group.operation == Collective::AllReduce && !addsGradients(plan, group.message))
-    return unacceptable(
-        fmt::format("group `{}` adds up something else than gradients", group.name));
+  if (isOfShares(group.operation) && (group.axes != bitOf(Axis::Data) || !sharesSomething(plan)))
+    return unacceptable(fmt::format("group `{}` moves shares that no replica has", group.name));
+  if (movesOperands(group.operation) && !isOfOperands(plan, group))
+    return unacceptable(fmt::format(
+        "group `{}` moves something else than whole weights, gradients or squares", group.name));
   return Status();
 }
 
@@ -81,7 +102,7 @@ bool isTooLarge(const ModelConfig &config, const DataSettings &data) {
 constexpr std::uint32_t kByteTokens = 256;
 
 Status checkModel(const Plan &plan, std::size_t index) {
-  const auto &[config, stages, checkpoint, moduleFile, moduleHash] = plan.models[index];
+  const auto &[config, stages, checkpoint, moduleFile, moduleHash, sharded] = plan.models[index];
   if (!isEnumerator(config.family) || !isEnumerator(config.type))
     return unacceptable(fmt::format("family or type of model {} is unknown", index));
   if (!isEnumerator(config.kernels))
@@ -104,6 +125,9 @@ Status checkModel(const Plan &plan, std::size_t index) {
   if (const std::uint32_t layers = stages.empty() ? 0 : stages.back().end; layers != config.layers)
     return unacceptable(fmt::format("the stages of model {} have {} of its {} layers", index,
                                     layers, config.layers));
+  if (sharded && (plan.mesh.data < 2 || config.tiedHead || copiesOf(stages) > 1))
+    return unacceptable(fmt::format(
+        "model {} is sharded: it needs several replicas, one copy and a head of its own", index));
   if (copiesOf(stages) > 2)
     return unacceptable(fmt::format("the plan has {} copies of model {}, this program knows two",
                                     copiesOf(stages), index));

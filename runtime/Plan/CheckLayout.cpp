@@ -14,7 +14,7 @@ namespace {
 
 bool belongsToStage(BufferKind kind) {
   return (kind >= BufferKind::Weights && kind <= BufferKind::TiedGradients) ||
-         kind == BufferKind::Snapshot;
+         kind == BufferKind::Snapshot || kind == BufferKind::WeightShare;
 }
 
 /// The slots lie inside the arena; written so that no sum overflows.

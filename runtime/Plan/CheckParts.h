@@ -23,8 +23,8 @@ std::vector<bool> buffersThatShare(const Layout &layout);
 bool shareBytes(const Buffer &one, const Buffer &other);
 
 /// CheckProgram.cpp: lanes, loops and actions of such a rank, and (OperandRules.h) the buffers its
-/// actions name. `mostTensors` is `mostTensorsOf` the plan.
-Status checkProgram(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors);
+/// actions name.
+Status checkProgram(const Plan &plan, std::uint32_t rank);
 
 /// CheckText.cpp: UTF-8 without control characters; in texts of several lines, tabs and line ends
 /// are fine.

@@ -87,6 +87,7 @@ bool decode(const file::Model &table, Model &model) {
   config.headElements = table.head_elements();
   config.taskBytes = table.task_bytes();
   model.moduleHash = decode(*table.module_hash());
+  model.sharded = table.sharded();
   if (table.stages()->size() > kMostModelStages)
     return false;
   for (const file::StageRange *range : *table.stages()) {

@@ -47,13 +47,22 @@ constexpr OperandSignature kGather[] = {{"source", R, false},
                                         {"destination", Access::RootWrite, true}};
 constexpr OperandSignature kAllGather[] = {{"source", R, false}, {"destination", W, false}};
 constexpr OperandSignature kAllReduce[] = {{"gradients", RW, false}, {"staging", W, false}};
+constexpr OperandSignature kUnshard[] = {{"weight_share", R, false}, {"weights", W, false}};
+// Afterwards the buffer holds nothing but this replica's share of the sum, at its place.
+constexpr OperandSignature kReduceScatter[] = {{"gradients", RW, false}, {"staging", W, false}};
+constexpr OperandSignature kReduceSquares[] = {{"squares", RW, false}, {"staging", W, false}};
+constexpr OperandSignature kReshard[] = {{"weights", W, false}};
 constexpr OperandSignature kCopy[] = {{"source", R, false}, {"destination", W, false}};
 // The copy outlives the step: the optimizer goes on while it is written.
 constexpr OperandSignature kSnapshot[] = {
     {"header", R, false}, {"weights", R, false}, {"moments", R, false}, {"snapshot", W, false}};
-constexpr OperandSignature kInitialize[] = {{"weights", W, false}, {"moments", W, false}};
+// Where replicas share a stage, `weights` are the share, here and for the optimizer, and all first
+// values lie in `gradients` for a moment.
+constexpr OperandSignature kInitialize[] = {
+    {"weights", W, false}, {"moments", W, false}, {"gradients", W, true}};
 constexpr OperandSignature kScaleGradients[] = {{"header", R, false}, {"gradients", RW, false}};
-// `squares` holds one float64 for each tensor of the rank, stages in the order of the stage table.
+// `squares` holds a sum (kernels/SquareSum.h) for each stage of the rank, in the order of the stage
+// table.
 constexpr OperandSignature kSquareNorm[] = {{"gradients", R, false}, {"squares", RW, false}};
 constexpr OperandSignature kClip[] = {{"all_squares", R, false}, {"scalars", W, false}};
 constexpr OperandSignature kOptimize[] = {{"header", R, false},
@@ -102,8 +111,14 @@ constexpr std::array kTable = {
               kAllGather},
     Signature{Opcode::AllReduce, "all_reduce", Collective, LaneKind::Group, true, false,
               kAllReduce},
+    Signature{Opcode::Unshard, "unshard", Collective, LaneKind::Group, true, false, kUnshard},
+    Signature{Opcode::ReduceScatter, "reduce_scatter", Collective, LaneKind::Group, true, false,
+              kReduceScatter},
+    Signature{Opcode::ReduceSquares, "reduce_squares", Collective, LaneKind::Group, false, false,
+              kReduceSquares},
     Signature{Opcode::Copy, "copy", Move, LaneKind::Compute, false, true, kCopy},
     Signature{Opcode::Snapshot, "snapshot", Move, LaneKind::Compute, true, false, kSnapshot},
+    Signature{Opcode::Reshard, "reshard", Move, LaneKind::Compute, true, false, kReshard},
     Signature{Opcode::Initialize, "initialize", Update, LaneKind::Compute, true, false,
               kInitialize},
     Signature{Opcode::ScaleGradients, "scale_gradients", Update, LaneKind::Compute, true, false,

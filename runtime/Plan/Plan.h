@@ -58,11 +58,28 @@ struct Message {
   bool operator==(const Message &) const = default;
 };
 
-enum class Collective : std::uint8_t { Broadcast, Gather, AllGather, AllReduce };
+enum class Collective : std::uint8_t {
+  Broadcast,
+  Gather,
+  AllGather,
+  AllReduce,
+  Unshard,       // an all-gather of shares of a stage's weights
+  ReduceScatter, // of the sum of all members each one's own share
+  ReduceSquares  // an all-reduce of sums of squares
+};
+
+/// Whether calls take their bytes from their operands: the message states the type of the elements
+/// and no bytes.
+constexpr bool movesOperands(Collective operation) { return operation >= Collective::AllReduce; }
+/// Whether a call adds up what members give, for which its rank has to wait.
+constexpr bool addsUp(Collective operation) {
+  return operation == Collective::AllReduce || operation == Collective::ReduceScatter ||
+         operation == Collective::ReduceSquares;
+}
 
 /// An ordered stream of one collective over all ranks along `axes`, once for each coordinate along
-/// the others. `message` is one member's contribution (of a broadcast: the whole). An all-reduce
-/// takes its bytes from its operand: its message states the type of the elements and no bytes.
+/// the others. `message` is one member's contribution (of a broadcast: the whole), unless the
+/// operation takes its bytes from its operands.
 struct Group {
   std::string name;
   Flow flow = Flow::Control;
@@ -197,8 +214,9 @@ enum class BufferKind : std::uint8_t {
   TiedWeights,   // the head's copy of a tied embedding that another rank has
   TiedGradients, // of the head's use of it, until they are added to the embedding's
   Workspace,
-  Snapshot, // runtime/Plan/Snapshot.h
-  Staging   // what other replicas' gradients pass through while they are added up
+  Snapshot,   // runtime/Plan/Snapshot.h
+  Staging,    // what other replicas' gradients pass through while they are added up
+  WeightShare // what a replica keeps of a stage's weights where they are sharded
 };
 
 /// Buffer::stage of what belongs to no stage.
@@ -236,6 +254,10 @@ struct Model {
   std::string checkpoint;
   std::string moduleFile; // TorchScript file, as the job states it; empty for other families
   Hash128 moduleHash{};   // XXH3-128 of the file when the plan was made
+  /// Each replica keeps only its share (runtime/ModelSpec/StageShare.h) of every stage's weights
+  /// and moments, and of its gradients once they are reduced. Whole weights are there from
+  /// `unshard` to `reshard`.
+  bool sharded = false;
   bool operator==(const Model &) const = default;
 };
 

@@ -91,7 +91,7 @@ void Effects::fire(const Firing &firing) {
     return initialize(firing);
   case Opcode::ScaleGradients:
     return write(firing, "gradients",
-                 meaning.scaled(read(firing, "header"), read(firing, "gradients")));
+                 kept(firing, meaning.scaled(read(firing, "header"), whole(firing, "gradients"))));
   case Opcode::SquareNorm:
     return squareNorm(firing);
   case Opcode::Clip:
@@ -132,13 +132,27 @@ void Effects::fire(const Firing &firing) {
   case Opcode::Gather:
   case Opcode::AllGather:
   case Opcode::AllReduce:
+  case Opcode::Unshard:
+  case Opcode::ReduceScatter:
+  case Opcode::ReduceSquares:
     return;
+  case Opcode::Reshard:
+    return write(firing, "weights", kGarbage);
   }
 }
 
+Term Effects::kept(const Firing &firing, Term whole) const {
+  return meaning.kept(firing.replica, whole);
+}
+
+Term Effects::whole(const Firing &firing, std::string_view name) const {
+  return meaning.wholeOf(firing.replica, read(firing, name));
+}
+
 void Effects::initialize(const Firing &firing) {
-  write(firing, "weights", meaning.initial(true, firing.stage));
-  write(firing, "moments", meaning.initial(false, firing.stage));
+  write(firing, "gradients", kGarbage);
+  write(firing, "weights", kept(firing, meaning.initial(true, firing.stage)));
+  write(firing, "moments", kept(firing, meaning.initial(false, firing.stage)));
 }
 
 void Effects::load(const Firing &firing, bool evaluates) {
@@ -233,15 +247,18 @@ void Effects::accumulate(const Firing &firing, const TaskInputs &in, bool isRigh
 }
 
 void Effects::squareNorm(const Firing &firing) {
-  put(firing, "squares", kSquares, firing.stage, meaning.square(read(firing, "gradients")));
+  put(firing, "squares", kSquares, firing.stage,
+      kept(firing, meaning.square(whole(firing, "gradients"))));
 }
 
 void Effects::optimize(const Firing &firing) {
   const Term header = read(firing, "header"), scalars = read(firing, "scalars"),
-             gradients = read(firing, "gradients"), weights = read(firing, "weights"),
-             moments = read(firing, "moments");
-  write(firing, "weights", meaning.updated(true, header, scalars, gradients, weights, moments));
-  write(firing, "moments", meaning.updated(false, header, scalars, gradients, weights, moments));
+             gradients = whole(firing, "gradients"), weights = whole(firing, "weights"),
+             moments = whole(firing, "moments");
+  write(firing, "weights",
+        kept(firing, meaning.updated(true, header, scalars, gradients, weights, moments)));
+  write(firing, "moments",
+        kept(firing, meaning.updated(false, header, scalars, gradients, weights, moments)));
 }
 
 void Effects::measure(const Firing &firing) {

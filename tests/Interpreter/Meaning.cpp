@@ -85,6 +85,35 @@ Term Meaning::addTo(Term sum, Term contribution) const {
   return this->sum(std::move(contributions));
 }
 
+/// Only elementwise work is done on shares, so that what is made of a share is one of the whole.
+Term Meaning::wholeOf(std::uint32_t replica, Term term) const {
+  if (!isSharded())
+    return term;
+  return terms.is(term, Op::Share) && terms[term].numbers[0] == replica
+             ? terms[term].parts[0]
+             : terms.make(Op::Other, {replica}, {term});
+}
+
+Term Meaning::gathered(const std::vector<Term> &shares) const {
+  const Term whole = wholeOf(0, shares[0]);
+  for (std::uint32_t replica = 1; replica < shares.size(); ++replica)
+    if (wholeOf(replica, shares[replica]) != whole)
+      return terms.make(Op::Other, {}, shares);
+  return whole;
+}
+
+Term Meaning::gatheredSquares(const std::vector<Term> &records,
+                              const std::vector<std::uint32_t> &stages) const {
+  Term sum = kNothing;
+  for (const std::uint32_t stage : stages) {
+    std::vector<Term> shares;
+    for (const Term record : records)
+      shares.push_back(terms.is(record, Op::Record) ? terms.at(record, stage) : kNothing);
+    sum = terms.with(sum, kSquares, stage, gathered(shares));
+  }
+  return sum;
+}
+
 /// Losses of microbatches without tokens are not looked at.
 Term Meaning::measured(bool evaluates, Term header, const std::vector<Term> &losses) const {
   std::vector<Term> parts = {header};

@@ -88,6 +88,19 @@ public:
   Term reduced(const std::vector<Term> &gradients) const {
     return terms.make(Op::Reduced, {}, gradients);
   }
+  bool isSharded() const { return plan.models[0].sharded; }
+  /// What a replica keeps of the whole: all of it, if nothing is shared.
+  Term kept(std::uint32_t replica, Term whole) const {
+    return isSharded() ? terms.make(Op::Share, {replica}, {whole}) : whole;
+  }
+  /// The whole, of which this is what a replica keeps; Other of anything else.
+  Term wholeOf(std::uint32_t replica, Term term) const;
+  /// The whole that the shares of all replicas, in this order, are of.
+  Term gathered(const std::vector<Term> &shares) const;
+  /// Of each of these stages.
+  Term gatheredSquares(const std::vector<Term> &records,
+                       const std::vector<std::uint32_t> &stages) const;
+
   Term scaled(Term header, Term gradients) const {
     return terms.make(Op::Scaled, {}, {shared(header), gradients});
   }

@@ -40,6 +40,7 @@ enum class Op : std::uint8_t {
   Sum,     // of contributions, in this order
   Added,   // the sum of a tied head added to that of the embedding
   Reduced, // over replicas, in this order
+  Share,   // of a replica: what it keeps of the whole
   Scaled,
   Square,
   Record, // of a rank: key and value, ascending by key

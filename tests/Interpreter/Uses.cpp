@@ -31,9 +31,9 @@ Place slotOf(const Buffer &buffer, std::uint32_t slot, std::uint64_t bytes) {
 
 } // namespace
 
-Access::Access(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors)
+Access::Access(const Plan &plan, std::uint32_t rank)
     : plan(plan), rank(rank), program(*programOf(plan, rank)), layout(*layoutOf(plan, rank)),
-      rules(plan, rank, mostTensors) {}
+      rules(plan, rank) {}
 
 bool Access::isRoot(const Lane &lane) const {
   return lane.kind == LaneKind::Group &&
@@ -78,7 +78,7 @@ std::vector<Place> Access::placesOf(const Action &action, const Signature &signa
     return {slotOf(buffer, microbatch % buffer.count,
                    lane.message.fixed + lane.message.perToken * tokens)};
   }
-  if (signature.family == Family::Collective && signature.opcode != Opcode::AllReduce) {
+  if (signature.family == Family::Collective && !movesOperands(plan.groups[lane.group].operation)) {
     const Group &group = plan.groups[lane.group];
     const std::uint64_t members = operand == 1 ? memberCount(plan.mesh, group.axes) : 1;
     return {slotOf(buffer, 0, group.message.fixed * members)};

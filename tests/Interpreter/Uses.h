@@ -30,7 +30,7 @@ struct Use {
 
 class Access {
 public:
-  Access(const plan::Plan &plan, std::uint32_t rank, std::uint64_t mostTensors);
+  Access(const plan::Plan &plan, std::uint32_t rank);
 
   /// `microbatches`: of the pass that the action belongs to; `isEmpty`: its own has no tokens.
   std::vector<Use> of(const plan::Action &action, std::uint32_t microbatch,

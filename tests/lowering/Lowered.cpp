@@ -26,6 +26,9 @@ Job jobOf(const JobShape &shape) {
   job.cluster.ranks.value = job.actor.ranks.value = shape.ranks * shape.replicas;
   job.actor.pipeline.value = shape.ranks;
   job.actor.data.value = shape.replicas;
+  job.actor.shard.value = shape.sharded;
+  job.memory.unsharded.value = shape.unsharded;
+  job.memory.unshardRule.value = shape.asTorch ? "torch-compatible" : "fewest";
   job.cluster.device.value = "cpu";
   job.pipeline.schedule.value = shape.schedule;
   job.pipeline.microbatches.value = shape.microbatches;

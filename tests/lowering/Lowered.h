@@ -21,6 +21,9 @@ struct JobShape {
   std::uint32_t evaluates = 0;            // microbatches of held-out text every second step
   std::uint32_t replicas = 1;
   bool tiedHead = false, recomputesLayers = false;
+  bool sharded = false;                  // replicas share the model
+  std::uint32_t unsharded = 0;           // stages of a rank that are whole at a time; 0: all
+  bool asTorch = false;                  // by PyTorch's rule
   std::uint32_t saves = 0;               // steps between two checkpoints; 0: none
   std::vector<std::uint64_t> slots = {}; // schedules/ReceiveSlots.h; empty: the usual ones
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "kernels/SquareSum.h"
 #include "runtime/ModelSpec/StageRegions.h"
 #include "tests/model/Values.h"
 
@@ -159,13 +160,13 @@ double ModelRun::pairedStep(std::span<const Batch> batches) {
 }
 
 void ModelRun::update(double labels) {
-  double squared = 0;
+  std::vector<double> squares;
   for (Part &part : parts) {
-    scaleGradients(kernels, part.spec, labels, part.gradients.data());
-    std::vector<double> squares(part.spec.tensors.size());
-    squareNorms(kernels, part.spec, part.gradients.data(), squares.data());
-    for (double square : squares)
-      squared += square;
+    const StageShare all = wholeOf(part.spec, kernels.type());
+    scaleGradients(kernels, part.spec, all, labels, part.gradients.data());
+    squares.resize(squares.size() + kSquareNumbers);
+    squareNorm(kernels, part.spec, all, part.gradients.data(),
+               squares.data() + squares.size() - kSquareNumbers);
   }
   const OptimizerStep step{.step = stepNumber++,
                            .learningRate = learningRate,
@@ -173,10 +174,11 @@ void ModelRun::update(double labels) {
                            .beta2 = 0.999,
                            .epsilon = 1e-8,
                            .weightDecay = 0.01,
-                           .gradientScale = std::min(1.0, 1.0 / (std::sqrt(squared) + 1e-6))};
+                           .gradientScale =
+                               std::min(1.0, 1.0 / (std::sqrt(valueOfSquares(squares)) + 1e-6))};
   for (Part &part : parts)
-    optimize(kernels, part.spec, step, part.gradients.data(), part.weights.data(),
-             part.moments.data());
+    optimize(kernels, part.spec, wholeOf(part.spec, kernels.type()), step, part.gradients.data(),
+             part.weights.data(), part.moments.data());
 }
 
 std::vector<double> ModelRun::logits(const Batch &batch) {

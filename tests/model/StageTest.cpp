@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/Native.h"
+#include "kernels/SquareSum.h"
 #include "kernels/Workspace.h"
 #include "tests/model/CountAllocations.h"
 #include "tests/model/ModelRun.h"
@@ -202,11 +203,12 @@ TEST_P(StageTest, UpdatesAllocateNothing) {
   run.forward(batches[0]);
   run.backward(batches[0], true, Backward::Combined);
   ModelRun::Part &part = run.parts[0];
-  std::vector<double> squares(part.spec.tensors.size());
+  const StageShare all = wholeOf(part.spec, type);
+  std::vector<double> squares(kSquareNumbers);
   const std::uint64_t before = allocations();
-  scaleGradients(kernels, part.spec, 40, part.gradients.data());
-  squareNorms(kernels, part.spec, part.gradients.data(), squares.data());
-  optimize(kernels, part.spec, {0, 1e-3, 0.9, 0.999, 1e-8, 0.01, 1}, part.gradients.data(),
+  scaleGradients(kernels, part.spec, all, 40, part.gradients.data());
+  squareNorm(kernels, part.spec, all, part.gradients.data(), squares.data());
+  optimize(kernels, part.spec, all, {0, 1e-3, 0.9, 0.999, 1e-8, 0.01, 1}, part.gradients.data(),
            part.weights.data(), part.moments.data());
   EXPECT_EQ(allocations() - before, 0u);
 }

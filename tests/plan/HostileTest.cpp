@@ -133,7 +133,7 @@ TEST(OutOfRange, Common) {
       {"group 2 has no legible name", [](Plan &p) { p.groups[2].name = "\x1b[2J"; }},
       {"group `norm` goes along neither `pp` nor `dp`", [](Plan &p) { p.groups[2].axes = 32; }},
       {"group `norm` has no pairs of ranks that add up", [](Plan &p) { p.groups[2].axes = 16; }},
-      {"group `norm` adds up something else than gradients",
+      {"group `norm` moves something else than whole weights, gradients or squares",
        [](Plan &p) {
          p.groups[2].operation = Collective::AllReduce;
          p.groups[2].message = {.type = DataType::Float64}; // gradients are float32

@@ -14,15 +14,15 @@ TEST(Summary, SmallPlan) {
   const std::string_view proved[] = {"S1", "C1", "C2"};
   EXPECT_EQ("\n" + planSummary(smallPlan({.exportTo = "model"}), proved), R"(
 job       small
-plan      3e240118e69d70cc5e365a47578acaa3
+plan      28bfadf50f97826f796b5dd8e00bcfb5
 model     null, 2 layers, in 2 stages
 schedule  1f1b on 2 ranks, 2 microbatches of 8 tokens
 run       3 steps, then export to model
 bubble    33.3 % at unit costs (step 9 units, at most 2 stashes on a rank)
 proved    S1 C1 C2
   rank   actions  peak memory  stages
-  0           26     2.38 KiB  0
-  1           24     2.07 KiB  1
+  0           26     3.94 KiB  0
+  1           24     3.63 KiB  1
 )");
 }
 

@@ -2,8 +2,10 @@
 #include "runtime/Model/Update.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "kernels/SquareSum.h"
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
@@ -22,8 +24,31 @@ const plan::StepHeader &headerAt(const std::byte *address) {
 
 } // namespace
 
+namespace {
+
+/// First values of the whole stage lie in the room of its gradients, which nobody needs yet; the
+/// share of this replica stays.
+Status initializeShare(const RankState &state, const RankStage &stage,
+                       const Instruction &instruction) {
+  const Kernels &kernels = *state.model->kernels;
+  std::byte *const parameters = instruction.operands[2];
+  vime::initializeParameters(kernels, stage.spec, state.plan.run.seed, parameters);
+  stage.stage->bringWeights(parameters);
+  if (!state.model->checkpoint.empty())
+    if (Status status = loadStage(state.model->checkpoint, stage.config, stage.spec, parameters);
+        !status.ok())
+      return status;
+  keepShare(kernels, stage.spec, stage.share, parameters, instruction.operands[0],
+            instruction.operands[1]);
+  return Status();
+}
+
+} // namespace
+
 Status initialize(RankState &state, const Instruction &instruction) {
   const RankStage &stage = stageOf(state, instruction);
+  if (stage.isShared())
+    return initializeShare(state, stage, instruction);
   const Kernels &kernels = *state.model->kernels;
   std::byte *const weights = instruction.operands[0], *const moments = instruction.operands[1];
   Status loaded;
@@ -47,7 +72,8 @@ Status addTied(RankState &state, const Instruction &instruction) {
 }
 
 Status scaleGradients(RankState &state, const Instruction &instruction) {
-  vime::scaleGradients(*state.model->kernels, stageOf(state, instruction).spec,
+  const RankStage &stage = stageOf(state, instruction);
+  vime::scaleGradients(*state.model->kernels, stage.spec, stage.share,
                        headerAt(instruction.operands[0]).denominator,
                        instruction.operands[1]); // D6
   return Status();
@@ -55,18 +81,19 @@ Status scaleGradients(RankState &state, const Instruction &instruction) {
 
 Status squareNorm(RankState &state, const Instruction &instruction) {
   const RankStage &stage = stageOf(state, instruction);
-  squareNorms(*state.model->kernels, stage.spec, instruction.operands[0],
-              reinterpret_cast<double *>(instruction.operands[1]) + stage.firstSquare);
+  vime::squareNorm(*state.model->kernels, stage.spec, stage.share, instruction.operands[0],
+                   reinterpret_cast<double *>(instruction.operands[1]) +
+                       instruction.stage * kSquareNumbers);
   return Status();
 }
 
 Status clip(RankState &state, const Instruction &instruction) {
   const auto *squares = reinterpret_cast<const double *>(instruction.operands[0]);
-  double sum = 0;
-  for (const std::uint32_t place :
-       state.model->normOrder) // the same order on every rank, for every number of ranks
-    sum += squares[place];
-  const double norm = std::sqrt(sum), largest = state.plan.optimizer.clip;
+  std::array<double, kSquareNumbers> sum{}; // whole numbers: exact in any order
+  for (std::size_t place = 0; place < state.model->counts.size(); ++place)
+    for (std::size_t number = 0; state.model->counts[place] && number < kSquareNumbers; ++number)
+      sum[number] += squares[place * kSquareNumbers + number];
+  const double norm = std::sqrt(valueOfSquares(sum)), largest = state.plan.optimizer.clip;
   // As torch.nn.utils.clip_grad_norm_ has it, 1e-6 included.
   const double factor = largest > 0 ? std::min(1.0, largest / (norm + 1e-6)) : 1.0;
   *reinterpret_cast<plan::StepScalars *>(instruction.operands[1]) = {
@@ -78,7 +105,8 @@ Status optimize(RankState &state, const Instruction &instruction) {
   const plan::StepHeader &header = headerAt(instruction.operands[0]);
   const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[1]);
   const plan::OptimizerSettings &settings = state.plan.optimizer;
-  vime::optimize(*state.model->kernels, stageOf(state, instruction).spec,
+  const RankStage &stage = stageOf(state, instruction);
+  vime::optimize(*state.model->kernels, stage.spec, stage.share,
                  {.step = header.updates, // skipped steps do not count
                   .learningRate = header.learningRate,
                   .beta1 = settings.beta1,
