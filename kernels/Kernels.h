@@ -75,10 +75,12 @@ struct Product {
 
 /// Packed segments (samples): tokens offsets[s] .. offsets[s + 1] belong to segment s;
 /// offsets[0] = 0, offsets[count] = tokens of the call. Segments may be empty. A token's position
-/// counts from the start of its segment.
+/// counts from the start of its segment, which has position `first`: of samples that pass in slices
+/// the tokens before it have been in other calls.
 struct Segments {
   const std::int32_t *offsets; // count + 1 of them
   std::int32_t count;
+  std::int64_t first = 0;
   std::int64_t tokens() const { return count > 0 ? offsets[count] : 0; }
 };
 
@@ -98,6 +100,19 @@ struct Attention {
   std::int64_t queryWidth() const { return std::int64_t(heads) * headWidth; }
   std::int64_t keyValueWidth() const { return std::int64_t(keyValueHeads) * headWidth; }
   std::int64_t qkvWidth() const { return queryWidth() + 2 * keyValueWidth(); }
+};
+
+/// What attention in a slice knows of other slices of the same samples: row `segment · rows +
+/// position` is of that token. Not looked at where `rows` is 0: samples are whole.
+struct SliceContext {
+  /// Of the slices before: keys of all key-value heads, then values, of type().
+  ConstMatrix keyValues{nullptr, 0};
+  /// Their gradients and the slice's own, as far as later slices have made them, likewise, of
+  /// sumType(). Used by the backward only.
+  Matrix gradients{nullptr, 0};
+  /// There is no later slice: the gradients hold nothing yet.
+  bool isLast = false;
+  std::int64_t rows = 0; // of a segment
 };
 
 /// One AdamW update (Loshchilov & Hutter 2019; `torch.optim.AdamW`). With
@@ -194,20 +209,24 @@ public:
   virtual void ropeTable(std::int64_t positions, std::int32_t headWidth, double theta,
                          void *table) const = 0;
   /// In place: rotates the first `heads` heads of each row (pairs are (j, j + headWidth / 2)). The
-  /// table covers the longest segment. `inverse` rotates back, which is also the gradient.
+  /// table covers all positions. `inverse` rotates back, which is also the gradient.
   virtual void rope(const Segments &segments, std::int32_t heads, std::int32_t headWidth,
                     const void *table, bool inverse, Matrix x) const = 0;
 
-  /// Causal softmax attention inside each segment, scaled by 1 / sqrt(headWidth).
-  /// out[tokens, heads · headWidth]; lse[tokens, heads] (contiguous) receives the log of each row's
-  /// sum of exponentials, for the backward.
+  /// Causal softmax attention inside each segment, and of a slice to those before it, scaled by
+  /// 1 / sqrt(headWidth). out[tokens, heads · headWidth]; lse[tokens, heads] (contiguous) receives
+  /// the log of each row's sum of exponentials, for the backward. `native`: a row has the bits that
+  /// it has where samples are whole.
   virtual void attentionForward(const Attention &attention, const Segments &segments,
-                                ConstMatrix qkv, Matrix out, void *lse, void *workspace) const = 0;
-  /// In place: q, k, v become their gradients. Gradients of a key-value head add up over its query
-  /// heads in ascending order. `out` and `lse` are the forward's.
-  virtual void attentionBackward(const Attention &attention, const Segments &segments, Matrix qkv,
-                                 ConstMatrix out, ConstMatrix dOut, const void *lse,
-                                 void *workspace) const = 0;
+                                const SliceContext &context, ConstMatrix qkv, Matrix out, void *lse,
+                                void *workspace) const = 0;
+  /// In place: q, k, v become their gradients, of a slice those of all slices from it on: what
+  /// later ones have made is read from the context, and what this one adds to the gradients of
+  /// earlier ones is added there. Gradients of a key-value head add up over slices descending, and
+  /// in each over its query heads in ascending order. `out` and `lse` are the forward's.
+  virtual void attentionBackward(const Attention &attention, const Segments &segments,
+                                 const SliceContext &context, Matrix qkv, ConstMatrix out,
+                                 ConstMatrix dOut, const void *lse, void *workspace) const = 0;
 
   // --- Vectors, of sumType() ---
 
@@ -217,9 +236,6 @@ public:
   virtual void add(std::int64_t count, const void *y, void *x) const = 0;
   /// x *= factor (rounded to the vector's type first)
   virtual void scale(std::int64_t count, double factor, void *x) const = 0;
-  /// Sum of squares in float64. `native`: element i goes to lane i mod 16, lanes are added by a
-  /// fixed tree.
-  virtual double sumOfSquares(std::int64_t count, const void *x) const = 0;
   /// One pass over parameters, gradients and both moments. `rounded`, unless null, receives the
   /// parameters in type(): the weights that products read, where masters are kept beside them.
   virtual void adamw(const AdamW &adamw, std::int64_t count, const void *gradients,

@@ -111,9 +111,40 @@ private:
   /// The microbatch whose slot of a ring this one takes; negative if it is the first one there.
   int slotsBefore(int microbatch, int slots) const { return microbatch - slots * order.copies; }
 
+  void sizeRings(const std::vector<Task> &row) {
+    order.slices > 1 ? sizeRingsOfSlices(row) : sizeRingsOfWhole(row);
+  }
+
+  // Slices come in ascending order and go, those of one microbatch, in descending order: so a ring
+  // has room for all from the first that is still there to the newest.
+  void sizeRingsOfSlices(const std::vector<Task> &row) {
+    std::vector<int> first(stages, 0), widest(stages, 0);
+    std::vector<char> gone(static_cast<std::size_t>(stages) * microbatches, 0);
+    int rankLive = 0;
+    for (const Task &task : row) {
+      const int stage = task.stage;
+      if (task.kind == TaskKind::Forward) {
+        widest[stage] = std::max(widest[stage], task.microbatch - first[stage] + 1);
+        peakLive = std::max(peakLive, ++rankLive);
+      } else if (task.kind == TaskKind::Backward || task.kind == TaskKind::BackwardWeight) {
+        --rankLive;
+        gone[cell(stage, task.microbatch)] = 1;
+        while (first[stage] < microbatches && gone[cell(stage, first[stage])])
+          ++first[stage];
+      }
+    }
+    for (int stage = 0; stage < stages; ++stage)
+      if (widest[stage] > 0) {
+        rings[stage].input = withRoom(stage, widest[stage]);
+        rings[stage].outputGradient = withRoom(stage, order.slices);
+        rings[stage].inputGradient =
+            std::min(std::max(rings[stage].inputGradient, order.slices), microbatches);
+      }
+  }
+
   // The most microbatches alive at once; all of them where they do not come and go in ascending
   // order, and what is sent in another one needs a slot for each as well.
-  void sizeRings(const std::vector<Task> &row) {
+  void sizeRingsOfWhole(const std::vector<Task> &row) {
     std::vector<int> live(stages, 0), gradients(stages, 0), peak(stages, 0),
         gradientPeak(stages, 0);
     Ascent forwards(stages), inputGradients(stages), releases(stages);
@@ -221,12 +252,16 @@ private:
     const int stage = task.stage, microbatch = task.microbatch;
     switch (task.kind) {
     case TaskKind::Forward:
+      if (microbatch % order.slices != 0 && !after(forwardEnd[cell(stage, microbatch - 1)]))
+        return false; // attention to the slice before
       return isFirst(stage) || after(leavesRank(stage - 1, stage)
                                          ? arrivalOf(activationSentAt(stage - 1, microbatch), stage)
                                          : forwardEnd[cell(stage - 1, microbatch)]);
     case TaskKind::Backward:
     case TaskKind::BackwardInput:
-      if (!after(forwardEnd[cell(stage, microbatch)]))
+      if (!after(forwardEnd[cell(stage, microbatch)]) ||
+          ((microbatch + 1) % order.slices != 0 &&
+           !after(gradientEnd[cell(stage, microbatch + 1)])))
         return false;
       return isLast(stage) || after(leavesRank(stage + 1, stage)
                                         ? arrivalOf(gradientSentAt(stage + 1, microbatch), stage)

@@ -155,7 +155,12 @@ private:
         meeting.latency = others * durations.latency;
         break;
       case Collective::AllReduce: // up the chain of members and down again; bytes: its operand's
+      case Collective::ReduceSquares:
         meeting.latency = 2 * others * durations.latency;
+        break;
+      case Collective::Unshard: // to all others; likewise
+      case Collective::ReduceScatter:
+        meeting.latency = others * durations.latency;
         break;
       }
       join(std::move(meeting));
@@ -438,14 +443,22 @@ private:
       serve(meeting.root, meeting.done++);
   }
 
-  /// Of an all-reduce: twice its operand, up the chain of members and down.
+  /// Of a sum over all: twice its operand, up the chain of members and down. Of shares: those of
+  /// the others.
   std::int64_t reduced(std::uint32_t lane, std::size_t call) const {
     const RankView &own = view(table.lanes()[lane].rank);
     const Action &action = table.action(own, lanes[lane].entries[call]);
-    if (action.opcode != code(Opcode::AllReduce))
+    const Lane &fields = own.program->lanes[action.lane];
+    if (fields.kind != LaneKind::Group || !movesOperands(plan.groups[fields.group].operation))
       return 0;
-    const std::uint32_t buffer = own.program->operands[action.operands];
-    return 2 * wire(own.layout->buffers[buffer].bytes);
+    const Group &group = plan.groups[fields.group];
+    const std::int64_t members = memberCount(plan.mesh, group.axes);
+    const std::uint64_t bytes = own.layout->buffers[own.program->operands[action.operands]].bytes;
+    if (group.operation == Collective::Unshard)
+      return (members - 1) * wire(bytes);
+    if (group.operation == Collective::ReduceScatter)
+      return (members - 1) * wire(bytes / static_cast<std::uint64_t>(members));
+    return 2 * wire(bytes);
   }
 
   void endOnLane(std::uint32_t rank, std::uint32_t lane, std::uint32_t entry, std::int64_t end) {

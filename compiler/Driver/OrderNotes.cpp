@@ -136,7 +136,7 @@ std::vector<std::string> notesOn(const OrderTable &table) {
           count(table, [](CellKind kind) { return kind > CellKind::ReceiveBackward; }))
     notes.push_back(
         fmt::format("{} cells of UNSHARD, RESHARD, REDUCE_GRAD: nothing is done for them; "
-                    "a rank keeps its parameters whole, gradients are reduced behind the "
+                    "when parameters are whole the job says, gradients are reduced behind the "
                     "last task of the step",
                     shards));
   noteSums(table.schedule(), notes);

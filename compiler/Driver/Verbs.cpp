@@ -35,7 +35,8 @@ void takesSettings(CLI::App &app, std::vector<std::string> &settings) {
 
 void addCheck(CLI::App &app, Invocation &invocation) {
   auto job = std::make_shared<JobArguments>();
-  CLI::App *verb = app.add_subcommand("check", "judge a job, and whether its plan stays under the limit it states");
+  CLI::App *verb = app.add_subcommand(
+      "check", "judge a job, and whether its plan stays under the limit it states");
   verb->add_option("job", job->file, kJob)->required()->type_name("JOB.yaml");
   takesSettings(*verb, job->settings);
   takesJson(*verb, invocation);

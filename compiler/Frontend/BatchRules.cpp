@@ -118,14 +118,16 @@ void checkEvaluationTokens(Draft &draft) {
                        "batch.global", "roles.actor.parallel.dp"}) ||
       draft.isSpoiled("eval.microbatches") || draft.isSpoiled("eval.samples"))
     return;
-  const std::uint64_t tokens = microbatchTokens(job), microbatches = evaluationMicrobatches(job);
+  const std::uint64_t tokens = microbatchTokens(job), slices = slicesOf(job),
+                      microbatches = evaluationMicrobatches(job) / slices;
   const SourceSpan &at = draft.isKnown("eval.microbatches") ? job.evaluation.microbatches.span
                          : draft.isKnown("eval.samples")    ? job.evaluation.samples.span
                                                             : job.evaluation.text.span;
   if (tokens > kMostTokens ||
-      (microbatches <= kMaxMicrobatches && microbatches * tokens <= kMostStepTokens))
+      (microbatches * slices <= kMaxMicrobatches && microbatches * tokens <= kMostStepTokens))
     return;
-  const std::uint64_t most = std::min<std::uint64_t>(kMostStepTokens / tokens, kMaxMicrobatches);
+  const std::uint64_t most =
+      std::min<std::uint64_t>(kMostStepTokens / tokens, kMaxMicrobatches / slices);
   draft
       .error(JobCode::StepTokens,
              "an evaluation of " + counted(microbatches * tokens, "token") + ", at most " +

@@ -82,6 +82,9 @@ void checkEarlyCommit(Draft &draft) {
   if (draft.isKnown("pipeline.microbatch") && isPacked(job))
     refuse("with packed samples", "takes steps of one size", job.pipeline.microbatch.span,
            "microbatches are counted in tokens");
+  if (draft.isKnown("pipeline.slices") && job.pipeline.slices.value > 1)
+    refuse("with samples in slices", "takes whole samples", job.pipeline.slices.span,
+           "samples are cut into slices");
   const Job::NamedModel *model = draft.model(job.actor.model.value);
   if (model && model->config.tiedHead)
     refuse("with a tied head", "has no copy of a tied matrix to take back", model->span,

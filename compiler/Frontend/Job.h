@@ -61,6 +61,7 @@ struct Job {
     Field<std::uint32_t> firstRank, ranks;
     Field<std::uint32_t> pipeline; // parallel.pp
     Field<std::uint32_t> data;     // parallel.dp: replicas
+    Field<bool> shard;             // parallel.shard: they share weights, gradients and moments
   } actor;
 
   struct {
@@ -112,7 +113,9 @@ struct Job {
   } evaluation;
 
   struct {
-    Field<std::string> recompute; // `none` or `layer`
+    Field<std::string> recompute;   // `none` or `layer`
+    Field<std::uint32_t> unsharded; // stages of a rank that are whole at a time; 0: not stated
+    Field<std::string> unshardRule; // `fewest` or `torch-compatible`
   } memory;
 
   struct {

@@ -99,6 +99,60 @@ void checkMesh(Draft &draft) {
       .withHelp(meshHelp(pipeline, replicas, ranks));
 }
 
+// What replicas share has to be shared by several, and is not everything yet.
+void checkShard(Draft &draft) {
+  const Job &job = draft.job;
+  const Job::NamedModel *model = draft.model(job.actor.model.value);
+  if (!draft.isKnown("roles.actor.parallel.shard"))
+    return;
+  const auto unused = [&](std::string_view path, const SourceSpan &span) {
+    draft
+        .error(JobCode::UnusedValue, code(path) + " has no use: every replica has the whole model",
+               span)
+        .withHelp("remove it, or write `shard: true` in `roles.actor.parallel`");
+  };
+  if (!job.actor.shard.value && job.memory.unsharded.value != 0)
+    unused("memory.unsharded", job.memory.unsharded.span);
+  if (!job.actor.shard.value && job.memory.unshardRule.value == "torch-compatible")
+    unused("memory.unshard_rule", job.memory.unshardRule.span);
+  if (!job.actor.shard.value)
+    return;
+  const auto later = [&](std::string what, const SourceSpan &span, std::string help) {
+    draft
+        .error(JobCode::LaterValue,
+               "`roles.actor.parallel.shard` asks for something vime cannot do yet: " + what,
+               job.actor.shard.span)
+        .note("asked for here", span)
+        .withHelp(std::move(help));
+  };
+  if (draft.isKnown("roles.actor.parallel.dp") && job.actor.data.value == 1)
+    draft
+        .error(JobCode::UnusedValue,
+               "`roles.actor.parallel.shard` has no use: one replica keeps everything",
+               job.actor.shard.span)
+        .note("there is one replica", job.actor.data.span)
+        .withHelp("remove it, or have several replicas: `dp` above 1");
+  if (model && draft.isKnown("models." + model->name + ".tied") && model->config.tiedHead)
+    later("sharing a model whose head is tied to its embedding",
+          draft.origin("models." + model->name + ".tied").span,
+          "write `tied: false`, or `shard: false`");
+  if (!job.checkpoint.directory.value.empty())
+    later("checkpoints of shares", job.checkpoint.directory.span,
+          "remove `checkpoint`, or write `shard: false`");
+  if (draft.isKnown("optimizer.commit") && job.optimizer.commit.value == "post_validated")
+    later("taking a step back where replicas keep shares", job.optimizer.commit.span,
+          "write `commit: barrier`, or `shard: false`");
+  if (!draft.isKnown("pipeline.schedule"))
+    return;
+  const Order *order = findOrder(job.pipeline.schedule.value);
+  if (order && order->placement == "both ways")
+    later("sharing a model of which an order has two copies", job.pipeline.schedule.span,
+          "choose another order, or write `shard: false`");
+  if (order && order->takes.slices)
+    later("sharing a model that samples pass through in slices", job.pipeline.schedule.span,
+          "choose another order, or write `shard: false`");
+}
+
 void checkExportedModel(Draft &draft) {
   const Job &job = draft.job;
   const Job::NamedModel *model = draft.model(job.actor.model.value);
@@ -160,6 +214,7 @@ void checkRules(Draft &draft) {
   checkUnusedModels(draft);
   checkActorRanks(draft);
   checkMesh(draft);
+  checkShard(draft);
   checkPipeline(draft);
   checkBatch(draft);
   checkExportedModel(draft);

@@ -8,15 +8,32 @@ namespace vime {
 
 bool isPacked(const Job &job) { return job.pipeline.microbatch.value.inOther; }
 
-MicrobatchCaps capsOf(const Job &job) {
+std::uint32_t slicesOf(const Job &job) { return std::max(job.pipeline.slices.value, 1u); }
+
+std::uint32_t stepMicrobatches(const Job &job) {
+  return job.pipeline.microbatches.value * slicesOf(job);
+}
+
+namespace {
+
+std::uint64_t samplesOfMicrobatch(const Job &job) {
   const std::uint64_t count = job.pipeline.microbatch.value.count;
-  const std::uint64_t sequence = job.data.sequence.value;
-  const std::uint64_t samples = isPacked(job) ? std::min(count, job.batch.global.value) : count;
-  const std::uint64_t tokens =
-      isPacked(job) ? std::min(count, samples * sequence) : samples * sequence;
-  return {.tokens = static_cast<std::uint32_t>(tokens),
-          .segments = static_cast<std::uint32_t>(samples),
-          .segmentTokens = static_cast<std::uint32_t>(sequence)};
+  return isPacked(job) ? std::min(count, job.batch.global.value) : count;
+}
+
+std::uint32_t tokensOfAllSlices(const Job &job) {
+  const std::uint64_t tokens = samplesOfMicrobatch(job) * job.data.sequence.value;
+  return static_cast<std::uint32_t>(
+      isPacked(job) ? std::min(job.pipeline.microbatch.value.count, tokens) : tokens);
+}
+
+} // namespace
+
+MicrobatchCaps capsOf(const Job &job) {
+  return {.tokens = tokensOfAllSlices(job) / slicesOf(job),
+          .segments = static_cast<std::uint32_t>(samplesOfMicrobatch(job)),
+          .segmentTokens = static_cast<std::uint32_t>(job.data.sequence.value),
+          .slices = slicesOf(job)};
 }
 
 namespace {
@@ -46,20 +63,22 @@ std::uint32_t evaluationMicrobatches(const Job &job) {
   if (job.evaluation.text.value.empty())
     return 0;
   const std::uint64_t replicas = job.actor.data.value;
-  return static_cast<std::uint32_t>((allEvaluationMicrobatches(job) + replicas - 1) / replicas);
+  return static_cast<std::uint32_t>((allEvaluationMicrobatches(job) + replicas - 1) / replicas) *
+         slicesOf(job);
 }
 
 std::uint32_t mostMicrobatches(const Job &job) {
-  return std::max(job.pipeline.microbatches.value, evaluationMicrobatches(job));
+  return std::max(stepMicrobatches(job), evaluationMicrobatches(job));
 }
 
 BatchShape batchShapeOf(const Job &job) {
   const MicrobatchCaps caps = capsOf(job);
   return {.sequence = caps.segmentTokens,
-          .room = {.tokens = caps.tokens, .samples = caps.segments},
+          .room = {.tokens = tokensOfAllSlices(job), .samples = caps.segments},
           .batch = job.batch.global.value,
           .split = *plan::enumeratorOf<plan::Split>(job.data.split.value),
-          .tail = *plan::enumeratorOf<plan::Tail>(job.data.tail.value)};
+          .tail = *plan::enumeratorOf<plan::Tail>(job.data.tail.value),
+          .slices = caps.slices};
 }
 
 BatchShape heldOutShapeOf(const Job &job) {

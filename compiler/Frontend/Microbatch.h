@@ -1,7 +1,8 @@
 // Microbatch: what a job says of its microbatches and batches, in numbers.
 //
 // A microbatch is of so many samples, or holds so many tokens: then its samples are packed
-// (runtime/Data), and how many microbatches a step has follows from the text.
+// (runtime/Data), and how many microbatches a step has follows from the text. Where the order cuts
+// samples into slices, each slice of a microbatch counts as one, as in plans.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,14 @@ namespace vime {
 /// Whether `pipeline.microbatch` is in tokens.
 bool isPacked(const Job &job);
 
+/// 1 where samples are whole.
+std::uint32_t slicesOf(const Job &job);
+
 /// Of a microbatch. Of a packed one every sample has at least one token.
 MicrobatchCaps capsOf(const Job &job);
+
+/// Of a whole step, in each replica.
+std::uint32_t stepMicrobatches(const Job &job);
 
 /// Of an evaluation; 0 if the job has none.
 std::uint64_t evaluationBatch(const Job &job);

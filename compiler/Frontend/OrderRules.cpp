@@ -4,8 +4,10 @@
 #include <numeric>
 
 #include "compiler/Frontend/Draft.h"
+#include "compiler/Frontend/Microbatch.h"
 #include "compiler/Frontend/OrderShape.h"
 #include "compiler/Frontend/Rules.h"
+#include "schedules/Limits.h"
 #include "schedules/Placement.h"
 #include "schedules/Registry.h"
 
@@ -63,15 +65,6 @@ void checkOrder(Draft &draft) {
         .withHelp("passes over held-out text run forwards alone under every order: `evaluation`");
     return;
   }
-  if (order && order->takes.slices) {
-    draft
-        .error(JobCode::LaterValue,
-               code(order->name) + " cuts sequences into slices, and attention over the slices "
-                                   "before one's own cannot be trained yet",
-               job.pipeline.schedule.span)
-        .withHelp("`vimec order " + std::string(order->name) + "` shows the order");
-    return;
-  }
   const auto problem = order ? check(*order, shapeOf(job)) : std::nullopt;
   if (!problem)
     return;
@@ -81,6 +74,53 @@ void checkOrder(Draft &draft) {
       draft.error(JobCode::OrderRefuses, problem->message, at).withHelp(problem->help);
   if (!(job.pipeline.schedule.span == at))
     finding.note("the schedule is chosen here", job.pipeline.schedule.span);
+}
+
+/// The next ones below and above, `number` itself left out.
+std::string nearestDivisors(std::uint64_t number, std::uint64_t of, std::uint64_t most) {
+  std::uint64_t below = number - 1, above = number + 1;
+  while (below > 1 && of % below != 0)
+    --below;
+  while (above <= most && of % above != 0)
+    ++above;
+  return text(below) + (above <= most ? " or " + text(above) : "");
+}
+
+// Each slice has the same part of every sample.
+void checkSlices(Draft &draft) {
+  const Job &job = draft.job;
+  const Order *order = hasShape(draft) ? findOrder(job.pipeline.schedule.value) : nullptr;
+  const std::uint64_t slices = job.pipeline.slices.value;
+  if (!order || !order->takes.slices || !draft.isKnown("pipeline.slices") || slices == 1)
+    return;
+  const SourceSpan &at = job.pipeline.slices.span;
+  const auto uneven = [&](const std::string &why, const std::string &path,
+                          const std::string &help) {
+    draft.error(JobCode::Slices, why, draft.origin(path).span)
+        .note("samples are cut into " + text(slices) + " slices here", at)
+        .withHelp(help);
+  };
+  const std::uint64_t sequence = job.data.sequence.value;
+  if (draft.isKnown("data.sequence") && sequence % slices != 0) {
+    const std::uint64_t below = sequence / slices * slices;
+    uneven("samples of " + counted(sequence, "token") + " have no " + text(slices) +
+               " slices of equal length",
+           "data.sequence",
+           "use " + (below > 0 ? text(below) + " or " : "") + text(below + slices) +
+               " tokens, or " +
+               nearestDivisors(slices, sequence, std::min<std::uint64_t>(sequence, kMaxSlices)) +
+               " slices");
+  }
+  if (draft.isKnown("pipeline.microbatch") && isPacked(job))
+    uneven("samples that are packed by tokens have no slices of equal length",
+           "pipeline.microbatch", "state the microbatch in samples");
+  if (draft.isKnown("data.split") && job.data.split.value != "window")
+    uneven("a " + job.data.split.value + " is of any length, slices of samples are of one",
+           "data.split", "use `split: window`");
+  const Job::NamedModel *model = draft.model(job.actor.model.value);
+  if (model && model->config.family == ModelFamily::TorchScript)
+    uneven("a module of your own takes whole samples", "models." + model->name + ".family",
+           "use another schedule, or leave `slices` out");
 }
 
 // The table is for so many ranks and microbatches; what the job states besides must agree.
@@ -240,6 +280,7 @@ void checkPlacement(Draft &draft) {
 void checkPipeline(Draft &draft) {
   checkStages(draft);
   checkOrder(draft);
+  checkSlices(draft);
   checkTable(draft);
   checkHash(draft);
   checkNumbersBesideTable(draft);

@@ -82,18 +82,6 @@ bool fitsLayout(const Schedule &order, const Job &job, Findings &findings) {
   return false;
 }
 
-// Attention over earlier slices is no task that a plan knows.
-bool hasWholeMicrobatches(const Schedule &order, const Job &job, Findings &findings) {
-  if (order.slices == 1)
-    return true;
-  findings
-      .error(Rule::J, number(JobCode::LaterValue),
-             "slices of microbatches cannot be trained yet: the schedule cuts each into " +
-                 std::to_string(order.slices))
-      .at(job.pipeline.schedule.span);
-  return false;
-}
-
 } // namespace
 
 // Two ends for each neighbour and flow; a wait has room for so many lanes, some of which are taken.
@@ -143,8 +131,7 @@ std::optional<Schedule> buildOrder(const Job &job, Findings &findings) {
     }
     order = std::move(std::get<Schedule>(moved));
   }
-  if (!hasWholeMicrobatches(*order, job, findings) ||
-      !hasRoomForLanes(*order, job.pipeline.schedule.span, findings) ||
+  if (!hasRoomForLanes(*order, job.pipeline.schedule.span, findings) ||
       !fitsLayout(*order, job, findings))
     return std::nullopt;
   return order;

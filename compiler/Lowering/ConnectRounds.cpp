@@ -92,7 +92,7 @@ private:
         add(edges, rank, memberRank(plan.mesh, rank, group.axes, other));
   }
 
-  // A star or a chain: there are thousands of members, but not of partners.
+  // Where there are thousands of members, a star or a chain has few partners.
   void addAllMembers(Edges &edges, std::uint32_t rank, const Group &group) const {
     const std::uint32_t members = memberCount(plan.mesh, group.axes);
     const auto rankOf = [&](std::uint32_t member) {
@@ -100,7 +100,9 @@ private:
     };
     const bool isStar =
         group.operation == Collective::Broadcast || group.operation == Collective::Gather;
-    if (group.operation == Collective::AllGather)
+    const bool isChain =
+        group.operation == Collective::AllReduce || group.operation == Collective::ReduceSquares;
+    if (!isStar && !isChain) // all with all
       for (std::uint32_t member = 0; member < members; ++member)
         addMembers(edges, rankOf(member), group);
     else

@@ -4,6 +4,7 @@
 
 #include "compiler/Lowering/RankBuffers.h"
 #include "runtime/Plan/Loops.h"
+#include "runtime/Plan/Slices.h"
 
 namespace vime {
 
@@ -41,6 +42,7 @@ struct SlotUse {
 struct Use {
   std::uint32_t firstSlot;
   std::uint32_t slots;
+  std::uint32_t perSlot; // microbatches in a row that use one
   bool reads, writes;
 };
 
@@ -64,13 +66,18 @@ bool writes(Access access, bool isRoot) {
 
 class WaitWalk {
 public:
-  WaitWalk(Program &program, const Layout &layout, const std::vector<bool> &isRoot)
+  WaitWalk(Program &program, const Layout &layout, const DataSettings &data,
+           const std::vector<std::uint32_t> &sameBytes, const std::vector<bool> &isRoot)
       : program(program), lanes(program.lanes.size()), dispatched(lanes, 0),
         covered(lanes * lanes, 0), need(lanes, 0) {
-    for (const Buffer &buffer : layout.buffers) {
-      firstSlot.push_back(static_cast<std::uint32_t>(slotCount));
+    for (std::uint32_t index = 0; index < layout.buffers.size(); ++index) {
+      const Buffer &buffer = layout.buffers[index];
+      const bool isFirst = sameBytes[index] == index; // what shares its bytes is used in its place
+      firstSlot.push_back(isFirst ? static_cast<std::uint32_t>(slotCount)
+                                  : firstSlot[sameBytes[index]]);
       slotsOf.push_back(isMicrobatchRing(buffer.kind) ? buffer.count : 1);
-      slotCount += slotsOf.back();
+      perSlotOf.push_back(microbatchesPerSlot(data, buffer.kind));
+      slotCount += isFirst ? slotsOf.back() : 0;
     }
     uses.resize(slotCount);
     describeOperands(isRoot);
@@ -115,9 +122,9 @@ private:
         const Access access = signature.operands[place].access;
         poolUses[action.operands + place] =
             buffer == kNoBuffer
-                ? Use{0, 0, false, false}
-                : Use{firstSlot[buffer], slotsOf[buffer], reads(access, isRoot[action.lane]),
-                      writes(access, isRoot[action.lane])};
+                ? Use{0, 0, 1, false, false}
+                : Use{firstSlot[buffer], slotsOf[buffer], perSlotOf[buffer],
+                      reads(access, isRoot[action.lane]), writes(access, isRoot[action.lane])};
       }
     }
   }
@@ -151,7 +158,7 @@ private:
 
   SlotUse &slotOf(const Use &use, const Action &action) {
     const std::uint32_t microbatch = action.microbatch + action.step * iteration;
-    return uses[use.firstSlot + (use.slots == 1 ? 0 : microbatch % use.slots)];
+    return uses[use.firstSlot + (use.slots == 1 ? 0 : microbatch / use.perSlot % use.slots)];
   }
 
   void collect(const SlotUse &slot, bool writing, std::uint8_t lane) {
@@ -192,14 +199,29 @@ private:
       const int distance = static_cast<int>(std::min<std::uint32_t>(back, Wait::kMaxDistance));
       covered[lane * lanes + on] = dispatched[on] - static_cast<std::uint32_t>(distance) + 1;
       need[on] = 0;
-      auto same = std::find_if(action.waits.begin(), action.waits.end(),
-                               [&](Wait wait) { return wait.empty() || wait.lane() == on; });
-      if (same == action.waits.end())
-        fits = false;
-      else if (same->empty() || same->distance() > distance)
-        *same = Wait::on(on, distance);
+      fits = (keep(action, on, distance) || keepInJoin(action, on, distance)) && fits;
     }
     return fits && !tooManyReaders;
+  }
+
+  static bool keep(Action &action, std::uint8_t on, int distance) {
+    auto same = std::find_if(action.waits.begin(), action.waits.end(),
+                             [&](Wait wait) { return wait.empty() || wait.lane() == on; });
+    if (same == action.waits.end())
+      return false;
+    if (same->empty() || same->distance() > distance)
+      *same = Wait::on(on, distance);
+    return true;
+  }
+
+  // A join right in front of it on its lane waits for what it has no room for: nothing else is
+  // dispatched between them.
+  bool keepInJoin(Action &action, std::uint8_t on, int distance) {
+    if (&action == program.actions.data())
+      return false;
+    Action &join = *(&action - 1);
+    return join.opcode == code(Opcode::Join) && join.lane == action.lane &&
+           keep(join, on, distance);
   }
 
   Program &program;
@@ -207,10 +229,10 @@ private:
   const Case *within = nullptr; // the case around it
   const std::size_t lanes;
   std::size_t slotCount = 0;
-  std::vector<std::uint32_t> firstSlot, slotsOf; // by buffer
-  std::vector<SlotUse> uses;                     // by slot
-  std::vector<Use> poolUses;                     // by place in the operand pool
-  std::vector<std::uint32_t> dispatched;         // actions so far, by lane
+  std::vector<std::uint32_t> firstSlot, slotsOf, perSlotOf; // by buffer
+  std::vector<SlotUse> uses;                                // by slot
+  std::vector<Use> poolUses;                                // by place in the operand pool
+  std::vector<std::uint32_t> dispatched;                    // actions so far, by lane
   std::vector<std::uint32_t> covered; // [lane][on]: place up to which the lane has waited
   std::vector<std::uint32_t> need;    // by lane; 0: none
   std::vector<std::uint8_t> touched;
@@ -232,7 +254,8 @@ void markSignalled(Program &program) {
 
 } // namespace
 
-bool deriveWaits(Program &program, const Layout &layout, const std::vector<bool> &isRoot,
+bool deriveWaits(Program &program, const Layout &layout, const DataSettings &data,
+                 const std::vector<std::uint32_t> &sameBytes, const std::vector<bool> &isRoot,
                  const std::vector<std::vector<std::uint32_t>> &trips,
                  const std::vector<bool> &mayBeAbsent) {
   const bool anyMayBe =
@@ -240,8 +263,8 @@ bool deriveWaits(Program &program, const Layout &layout, const std::vector<bool>
   for (Action &action : program.actions)
     action.waits = {};
   for (const std::vector<std::uint32_t> &step : trips)
-    if (!WaitWalk(program, layout, isRoot).run(step) ||
-        (anyMayBe && !WaitWalk(program, layout, isRoot).run(step, mayBeAbsent)))
+    if (!WaitWalk(program, layout, data, sameBytes, isRoot).run(step) ||
+        (anyMayBe && !WaitWalk(program, layout, data, sameBytes, isRoot).run(step, mayBeAbsent)))
       return false;
   markSignalled(program);
   return true;

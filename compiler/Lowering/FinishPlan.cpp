@@ -31,6 +31,8 @@ std::vector<plan::Origin> originsOf(const Job &job) {
   comesFrom("optimizer.commit", job.optimizer.commit.span,
             {Opcode::OptimizeEarly, Opcode::Settle, Opcode::Redo});
   comesFrom("roles.actor.parallel.dp", job.actor.data.span, {Opcode::AllReduce});
+  comesFrom("roles.actor.parallel.shard", job.actor.shard.span,
+            {Opcode::Unshard, Opcode::Reshard, Opcode::ReduceScatter, Opcode::ReduceSquares});
   comesFrom("data.text", job.data.text.span, {Opcode::Load});
   comesFrom("eval.text", job.evaluation.text.span,
             {Opcode::Evaluate, Opcode::EvaluateLoss, Opcode::LoadEvaluation,
@@ -66,7 +68,8 @@ void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text,
                .sequence = caps.segmentTokens,
                .samples = caps.segments,
                .tokens = caps.tokens,
-               .microbatches = job.pipeline.microbatches.value,
+               .microbatches = stepMicrobatches(job),
+               .slices = caps.slices,
                .batch = job.batch.global.value,
                .split = *plan::enumeratorOf<plan::Split>(job.data.split.value),
                .tail = *plan::enumeratorOf<plan::Tail>(job.data.tail.value)};

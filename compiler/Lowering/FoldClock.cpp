@@ -21,8 +21,8 @@ std::size_t behind(const ClockPart &part) { return part.begin + lengthOf(part); 
 /// Finds loops around single nodes.
 class Repetitions {
 public:
-  Repetitions(const PipelineClock &clock, int stages, int microbatches)
-      : nodes(clock.nodes), microbatches(microbatches),
+  Repetitions(const PipelineClock &clock, int stages, int microbatches, int slices)
+      : nodes(clock.nodes), microbatches(microbatches), slices(slices),
         places(static_cast<std::size_t>(stages) * kNodeKinds * microbatches, kNowhere),
         clearing(clearingMicrobatches(clock, static_cast<std::size_t>(stages))) {
     for (std::size_t index = 0; index < nodes.size(); ++index)
@@ -33,7 +33,7 @@ public:
   std::optional<ClockPart> around(std::size_t index) const {
     const PipelineNode &node = nodes[index];
     const int most = std::min(kMostAdvance, microbatches - 1 - node.microbatch);
-    for (int advance = 1; advance <= most; ++advance) {
+    for (int advance = slices; advance <= most; advance += slices) {
       const std::size_t next = places[placeOf(node, node.microbatch + advance)];
       if (next == kNowhere || next <= index)
         continue;
@@ -96,7 +96,7 @@ private:
   }
 
   const std::span<const PipelineNode> nodes;
-  const int microbatches;
+  const int microbatches, slices;
   std::vector<std::uint32_t> places; // by key and microbatch
   std::vector<int> clearing;         // by stage
 };
@@ -213,11 +213,11 @@ FoldedClock unfolded(PipelineClock clock) {
   return {.clock = std::move(clock), .parts = {{.begin = 0, .end = nodes}}};
 }
 
-FoldedClock foldClock(PipelineClock clock, int stages, int microbatches) {
+FoldedClock foldClock(PipelineClock clock, int stages, int microbatches, int slices) {
   const std::vector<PipelineNode> &nodes = clock.nodes;
   if (nodes.empty())
     return unfolded(std::move(clock));
-  const auto loops = loopsOf(Repetitions(clock, stages, microbatches), nodes.size());
+  const auto loops = loopsOf(Repetitions(clock, stages, microbatches, slices), nodes.size());
   std::vector<ClockPart> parts = partsAround(loops, nodes.size());
   Surroundings surroundings(nodes, stages, parts);
   if (!surroundings.areInOrder())

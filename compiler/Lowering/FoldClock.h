@@ -39,8 +39,9 @@ struct FoldedClock {
   bool covers(std::uint32_t fewer) const;
 };
 
-/// Of a pass over so many stages with so many microbatches.
-FoldedClock foldClock(PipelineClock clock, int stages, int microbatches);
+/// Of a pass over so many stages with so many microbatches. Trips go on by whole samples: by a
+/// multiple of the slices that these are cut into.
+FoldedClock foldClock(PipelineClock clock, int stages, int microbatches, int slices = 1);
 
 /// All of the clock as one part.
 FoldedClock unfolded(PipelineClock clock);

@@ -12,7 +12,8 @@ std::optional<FoldedClock> folded(const Schedule &order, int microbatches,
   std::optional<PipelineClock> clock = layClock(order, microbatches, slots);
   if (!clock)
     return std::nullopt;
-  return foldClock(std::move(*clock), static_cast<int>(order.placement.size()), microbatches);
+  return foldClock(std::move(*clock), static_cast<int>(order.placement.size()), microbatches,
+                   order.slices);
 }
 
 std::int64_t busyIn(const FoldedClock &folded, const ClockPart &loop) {
@@ -51,6 +52,10 @@ bool isWorthwhile(const FoldedClock &folded) {
 
 std::optional<FoldedClock> foldedPass(const Schedule &order, int microbatches, Folding folding,
                                       const ReceiveSlots &slots) {
+  if (folding == Folding::Nowhere) {
+    std::optional<PipelineClock> clock = layClock(order, microbatches, slots);
+    return clock ? std::optional(unfolded(std::move(*clock))) : std::nullopt;
+  }
   if (const auto rows = shortRows(order, microbatches))
     if (auto pass = folded(rows->order, microbatches - rows->left, slots);
         pass && lengthen(*pass, rows->left, order.rows.size()))

@@ -12,7 +12,7 @@
 
 namespace vime {
 
-enum class Folding : std::uint8_t { WherePossible, WhereWorthwhile };
+enum class Folding : std::uint8_t { Nowhere, WherePossible, WhereWorthwhile };
 
 /// Whether loops leave out at least half of the nodes, and more than a person would want to read.
 bool isWorthwhile(const FoldedClock &folded);

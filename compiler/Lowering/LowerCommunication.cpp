@@ -15,6 +15,7 @@
 #include "compiler/Lowering/StepFamily.h"
 #include "compiler/Lowering/StepMembers.h"
 #include "compiler/Lowering/TiedHead.h"
+#include "kernels/SquareNumbers.h"
 #include "kernels/SumType.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/StepHeader.h"
@@ -30,6 +31,23 @@ using namespace plan;
 namespace {
 
 constexpr std::uint32_t kCoordinator = 0;
+
+ResidencyRule ruleOf(const Job &job) {
+  return job.memory.unshardRule.value == "torch-compatible" ? ResidencyRule::Torch
+                                                            : ResidencyRule::FewestUnshards;
+}
+
+std::uint32_t mostStages(const Schedule &order) {
+  std::vector<std::uint32_t> stages(order.rows.size());
+  for (const int rank : order.placement)
+    ++stages[static_cast<std::size_t>(rank)];
+  return *std::max_element(stages.begin(), stages.end());
+}
+
+// Loops repeat tasks, but not which stages are there: they need all of them.
+bool keepsAll(const Job &job, const Schedule &order) {
+  return !job.actor.shard.value || windowOf(job, order) == mostStages(order);
+}
 
 // Writes the programs of the training loop, step by step of the execution model's round. Replicas
 // do the same side by side; where they meet, they meet along `dp`.
@@ -100,14 +118,9 @@ private:
   void describeMessages() {
     const MicrobatchCaps caps = capsOf(job);
     const auto microbatches = mostMicrobatches(job);
-    std::uint32_t mostTensors = 0;
-    for (const auto &stages : localStages) {
-      std::uint32_t tensors = 0;
-      for (const LocalStage &local : stages)
-        tensors += static_cast<std::uint32_t>(
-            stageSpec(model.config, model.stages[local.stage], caps).tensors.size());
-      mostTensors = std::max(mostTensors, tensors);
-    }
+    std::size_t mostStages = 0;
+    for (const auto &stages : localStages)
+      mostStages = std::max(mostStages, stages.size());
     const std::uint32_t perToken =
         stageSpec(model.config, model.stages[0], caps).boundaryBytesPerToken;
     boundary = {.type = model.config.type, .fixed = 0, .perToken = perToken};
@@ -117,7 +130,9 @@ private:
                          .fixed = static_cast<std::uint32_t>(StepHeader::bytes(microbatches))};
     const Message segments{.type = DataType::Int32,
                            .fixed = extent(microbatches, (caps.segments + 1) * 4ull)};
-    const Message squares{.type = DataType::Float64, .fixed = 8 * mostTensors};
+    const Message squares{
+        .type = DataType::Float64,
+        .fixed = static_cast<std::uint32_t>(sizeof(double) * kSquareNumbers * mostStages)};
     const Message stats{.type = DataType::Byte, .fixed = sizeof(RankStats)};
     plan.groups = {
         {.name = "step",
@@ -154,7 +169,8 @@ private:
                                             .message = header},
                                            {.name = "gradients",
                                             .flow = Flow::Backward,
-                                            .operation = Collective::AllReduce,
+                                            .operation = model.sharded ? Collective::ReduceScatter
+                                                                       : Collective::AllReduce,
                                             .axes = axes,
                                             .message = {.type = sumTypeOf(model.config.type)}},
                                            {.name = "all stats",
@@ -162,6 +178,17 @@ private:
                                             .operation = Collective::Gather,
                                             .axes = axes,
                                             .message = stats}});
+    if (model.sharded)
+      plan.groups.insert(plan.groups.end(), {{.name = "weights",
+                                              .flow = Flow::Weights,
+                                              .operation = Collective::Unshard,
+                                              .axes = axes,
+                                              .message = {.type = model.config.type}},
+                                             {.name = "share squares",
+                                              .flow = Flow::Metrics,
+                                              .operation = Collective::ReduceSquares,
+                                              .axes = axes,
+                                              .message = {.type = DataType::Float64}}});
   }
 
   bool saves() const { return !job.checkpoint.directory.value.empty(); }
@@ -288,7 +315,8 @@ private:
   }
 
   PassWriter passWriter(ProgramWriter &programs) const {
-    return {{order.placement, depth, chunkOf, boundary, pipeline, ranks / pipeline, fillsUp(job)},
+    return {{order.placement, depth, chunkOf, boundary, pipeline, ranks / pipeline, fillsUp(job),
+             windowOf(job, order), ruleOf(job)},
             programs};
   }
 
@@ -345,7 +373,8 @@ private:
       addCopies(programs);
     if (hasReplicas)
       forEachLocalStage(pipeline, [&](std::uint32_t rank, std::uint32_t chunk) {
-        programs.collective(Opcode::AllReduce, kGradientsGroup, rank, Waiting::Everybody, chunk);
+        programs.collective(model.sharded ? Opcode::ReduceScatter : Opcode::AllReduce,
+                            kGradientsGroup, rank, Waiting::Everybody, chunk);
       });
     forEachLocalStage(ranks, [&](std::uint32_t rank, std::uint32_t chunk) {
       programs.local(rank, Opcode::ScaleGradients, chunk);
@@ -353,6 +382,8 @@ private:
     forEachLocalStage(ranks, [&](std::uint32_t rank, std::uint32_t chunk) {
       programs.local(rank, Opcode::SquareNorm, chunk);
     });
+    for (std::uint32_t rank = 0; model.sharded && rank < pipeline; ++rank)
+      programs.collective(Opcode::ReduceSquares, kShareSquaresGroup, rank, Waiting::Everybody);
     forEachReplica(
         [&](std::uint32_t first) { programs.collective(Opcode::AllGather, kNormGroup, first); });
     if (runsEarly) { // while the squares are under way
@@ -389,8 +420,9 @@ private:
     const auto microbatches = static_cast<int>(evaluationMicrobatches(job));
     const auto folded =
         foldedPass(forwardOnly({order.placement.begin(), order.placement.begin() + depth},
-                               static_cast<int>(pipeline), microbatches),
-                   microbatches, Folding::WhereWorthwhile, receiveSlotsOf(job));
+                               static_cast<int>(pipeline), microbatches, order.slices),
+                   microbatches, keepsAll(job, order) ? Folding::WhereWorthwhile : Folding::Nowhere,
+                   receiveSlotsOf(job));
     assert(folded); // an order of forwards alone never gets stuck
     programs.beginCase(when(Decision::Evaluate, 1));
     forEachReplica([&](std::uint32_t first) {
@@ -446,8 +478,14 @@ private:
   // All replicas have the same weights, and all copies: the leading one writes them, and the first.
   void exportModel(ProgramWriter &programs) {
     forEachLocalStage(pipeline, [&](std::uint32_t rank, std::uint32_t chunk) {
-      if (localStages[rank][chunk].stage < depth)
+      const bool isWritten = localStages[rank][chunk].stage < depth;
+      const auto slot = static_cast<std::uint16_t>(chunk % std::max(windowOf(job, order), 1u));
+      if (model.sharded)
+        programs.collective(Opcode::Unshard, kWeightsGroup, rank, Waiting::Nobody, chunk, slot);
+      if (isWritten)
         programs.local(rank, Opcode::ExportShard, chunk);
+      for (std::uint32_t member = rank; model.sharded && member < ranks; member += pipeline)
+        programs.local(member, Opcode::Reshard, chunk, {}, slot);
     });
     // Every shard is written before the export becomes visible.
     programs.collective(Opcode::Gather, kStatsGroup, kCoordinator);
@@ -494,12 +532,22 @@ std::vector<std::uint32_t> withWorkForEach(int copies, std::vector<std::uint32_t
 
 } // namespace
 
+std::uint32_t windowOf(const Job &job, const Schedule &order) {
+  if (!job.actor.shard.value)
+    return 0;
+  constexpr std::uint32_t kTorchWindow = 3;
+  const std::uint32_t usual =
+      ruleOf(job) == ResidencyRule::Torch ? kTorchWindow : mostStages(order);
+  const std::uint32_t stated = job.memory.unsharded.value;
+  return std::min(stated != 0 ? stated : usual, mostStages(order));
+}
+
 std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
                                        const std::vector<std::uint32_t> &family,
                                        Findings &findings) {
   const std::optional<std::vector<StepMember>> members =
-      membersOf(order, job.pipeline.microbatches.value, withWorkForEach(order.copies, family),
-                isPacked(job), receiveSlotsOf(job));
+      membersOf(order, stepMicrobatches(job), withWorkForEach(order.copies, family), isPacked(job),
+                receiveSlotsOf(job), keepsAll(job, order));
   if (!members) {
     findings.error(Rule::S2, 1, "order `" + job.pipeline.schedule.value + "` can never finish")
         .at(job.pipeline.schedule.span, "some task waits for one that stands behind it");
@@ -507,6 +555,7 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
   }
   Plan plan;
   plan.schedule = job.pipeline.schedule.value;
+  plan.data.slices = static_cast<std::uint32_t>(order.slices);
   const Order *named = findOrder(plan.schedule);
   if (namesTable(plan.schedule) || (named && !named->ascending))
     plan.gradientOrder = GradientOrder::Scheduled;
@@ -521,15 +570,16 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
                   .stages = splitStages(job, static_cast<std::uint32_t>(order.placement.size()),
                                         static_cast<std::uint32_t>(order.copies)),
                   .checkpoint = model.checkpoint.value,
-                  .moduleFile = model.module.value}};
+                  .moduleFile = model.module.value,
+                  .sharded = job.actor.shard.value}};
   TrainingLoop(job, order, plan).write(*members);
   // Of a step whose transfers are free, whatever its receives are ready for.
   const ReceiveSlots slots = receiveSlotsOf(job);
   const bool hasLeads = std::any_of(slots.byRank.begin(), slots.byRank.end(),
                                     [](int count) { return count > kUsualSlots; });
-  const auto free = hasLeads ? membersOf(order, job.pipeline.microbatches.value,
-                                         {job.pipeline.microbatches.value}, false)
-                             : std::nullopt;
+  const auto free = hasLeads
+                        ? membersOf(order, stepMicrobatches(job), {stepMicrobatches(job)}, false)
+                        : std::nullopt;
   const PipelineClock &clock = (free ? *free : *members).back().folded.clock;
   plan.predictions = {.stepUnits = static_cast<double>(clock.makespan),
                       .bubble = clock.bubble,

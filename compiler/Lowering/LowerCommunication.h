@@ -11,6 +11,9 @@
 
 namespace vime {
 
+/// Stages of a rank that are whole at a time, where replicas share the model; else 0.
+std::uint32_t windowOf(const Job &job, const Schedule &order);
+
 /// The programs of the job's training loop; nothing if the order can never finish (rule S2).
 /// `family`: the numbers of microbatches that a step can have (StepFamily.h); the order is that of
 /// the last one.

@@ -19,12 +19,15 @@ std::optional<Job> nullJobOf(const Schedule &order, int microbatches, const std:
       "version: 1\ncluster: {ranks: " + std::to_string(ranks) +
       "}\nmodels: {nothing: {family: null, layers: " + std::to_string(ranks) +
       "}}\nroles: {actor: {model: nothing}}\npipeline: {schedule: gpipe, microbatches: " +
-      std::to_string(microbatches) +
-      ", microbatch: 1 sample}\ndata: {text: nothing.txt, sequence: 8 tokens}\n"
+      std::to_string(microbatches / order.slices) +
+      ", microbatch: 1 sample}\ndata: {text: nothing.txt, sequence: " +
+      std::to_string(8 * order.slices) +
+      " tokens}\n"
       "optimizer: {lr: 1.0e-3}\nrun: {steps: 1}\n";
   std::optional<Job> job = readJob(text, "order.yaml", findings);
   if (job) {
     job->pipeline.schedule.value = name;
+    job->pipeline.slices.value = static_cast<std::uint32_t>(order.slices);
     job->models.front().config.layers = static_cast<std::uint32_t>(depthOf(order));
   }
   return job;
@@ -40,11 +43,10 @@ std::optional<plan::Plan> planOfOrder(const Schedule &order, int microbatches,
   std::optional<Job> job = nullJobOf(order, microbatches, name, findings);
   if (!job)
     return std::nullopt;
-  std::optional<plan::Plan> plan =
-      lowerWithSlots(*job, order, {job->pipeline.microbatches.value}, findings);
+  std::optional<plan::Plan> plan = lowerWithSlots(*job, order, {stepMicrobatches(*job)}, findings);
   if (!plan)
     return std::nullopt;
-  if (!planMemory(*plan, capsOf(*job), job->pipeline.microbatches.value)) {
+  if (!planMemory(*plan, capsOf(*job), stepMicrobatches(*job))) {
     findings.error(Rule::M3, 7,
                    "an action of `" + name + "` has more to wait for than a plan can say");
     return std::nullopt;

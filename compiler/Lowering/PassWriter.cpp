@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "compiler/Lowering/RankBuffers.h"
+
 namespace vime {
 
 using namespace plan;
@@ -11,6 +13,10 @@ namespace {
 
 std::size_t keyOf(const PipelineNode &node) {
   return static_cast<std::size_t>(node.stage) * kNodeKinds + static_cast<std::size_t>(node.kind);
+}
+
+bool isTask(const PipelineNode &node) {
+  return node.kind != NodeKind::SendForward && node.kind != NodeKind::SendBackward;
 }
 
 /// Marks what the loop runs, by key.
@@ -24,6 +30,11 @@ void markKeys(const FoldedClock &folded, const ClockPart &loop, std::vector<char
 void PassWriter::write(const FoldedClock &folded, Pass pass, std::uint32_t loop, bool isDecided) {
   clearing = clearingMicrobatches(folded.clock, pipeline.placement.size());
   const std::int64_t ticks = folded.hasLoops() ? ticksOf(folded) : 0;
+  residencies.clear();
+  if (pipeline.window != 0 && folded.hasLoops())
+    unshardAll();
+  else if (pipeline.window != 0)
+    planResidencies(folded);
   programs.beginPass();
   for (std::size_t part = 0; part < folded.parts.size(); ++part) {
     const ClockPart &here = folded.parts[part];
@@ -49,6 +60,58 @@ void PassWriter::write(const FoldedClock &folded, Pass pass, std::uint32_t loop,
     programs.endTrips(trips);
   }
   programs.endPass();
+  if (pipeline.window != 0 && folded.hasLoops())
+    reshardAll();
+}
+
+/// Of the tasks of each rank in their order.
+void PassWriter::planResidencies(const FoldedClock &folded) {
+  std::vector<std::vector<std::uint32_t>> uses(pipeline.ranks);
+  for (const PipelineNode &node : folded.clock.nodes)
+    if (isTask(node))
+      uses[pipeline.placement[node.stage]].push_back(pipeline.chunkOf[node.stage]);
+  for (std::uint32_t rank = 0; rank < pipeline.ranks; ++rank)
+    residencies.push_back({planResidency(uses[rank], pipeline.window, pipeline.rule)});
+  for (std::uint32_t rank = 0; rank < pipeline.ranks; ++rank)
+    happen(rank);
+}
+
+/// The first task of a pass waits for header, segments, input, weights and a place for its output:
+/// for one thing more than there is room for.
+void PassWriter::begin(std::uint32_t rank) {
+  for (std::uint32_t replica = 0; replica < pipeline.replicas; ++replica)
+    programs.local(replica * pipeline.ranks + rank, Opcode::Join);
+}
+
+/// What may happen now that so many of its tasks are written.
+void PassWriter::happen(std::uint32_t rank) {
+  RankResidency &here = residencies[rank];
+  while (here.next < here.events.size() && here.events[here.next].before <= here.written)
+    happen(rank, here.events[here.next++]);
+}
+
+void PassWriter::happen(std::uint32_t rank, const ResidencyEvent &event) {
+  if (event.unshards) {
+    programs.collective(Opcode::Unshard, kWeightsGroup, rank, Waiting::Nobody, event.stage,
+                        static_cast<std::uint16_t>(event.slot));
+    return;
+  }
+  for (std::uint32_t replica = 0; replica < pipeline.replicas; ++replica)
+    programs.local(replica * pipeline.ranks + rank, Opcode::Reshard, event.stage, {},
+                   static_cast<std::uint16_t>(event.slot));
+}
+
+/// Around loops every stage has a slot of its own.
+void PassWriter::unshardAll() {
+  for (std::uint32_t stage = 0; stage < pipeline.placement.size(); ++stage)
+    happen(pipeline.placement[stage],
+           {0, pipeline.chunkOf[stage], pipeline.chunkOf[stage], /*unshards=*/true});
+}
+
+void PassWriter::reshardAll() {
+  for (std::uint32_t stage = 0; stage < pipeline.placement.size(); ++stage)
+    happen(pipeline.placement[stage],
+           {0, pipeline.chunkOf[stage], pipeline.chunkOf[stage], /*unshards=*/false});
 }
 
 void PassWriter::begin(const PipelineClock &clock) {
@@ -77,7 +140,15 @@ void PassWriter::flat(const FoldedClock &folded, std::size_t part, Pass pass, st
       microbatch = {microbatch.index - gone, static_cast<std::uint8_t>(loop->advance)};
     if (folded.hasLoops())
       programs.notBefore(node.time * ticks);
+    const bool shares = !residencies.empty() && isTask(node);
+    const auto rank = static_cast<std::uint32_t>(pipeline.placement[node.stage]);
+    if (shares && residencies[rank].written == 0)
+      begin(rank);
     this->node(node, microbatch, pass);
+    if (shares) {
+      ++residencies[rank].written;
+      happen(rank);
+    }
   }
 }
 

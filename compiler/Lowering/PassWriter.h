@@ -10,6 +10,7 @@
 
 #include "compiler/Lowering/FoldClock.h"
 #include "compiler/Lowering/ProgramWriter.h"
+#include "compiler/Lowering/Residency.h"
 #include "schedules/Schedule.h"
 
 namespace vime {
@@ -25,6 +26,10 @@ struct PipelineOfRanks {
   std::uint32_t ranks;                       // of a replica
   std::uint32_t replicas;                    // that do the same side by side
   bool fillsUp;                              // microbatches may be empty, and are skipped then
+  /// Where replicas share the model: how many of a rank's stages are whole at a time, and by which
+  /// rule; 0 where each has all of it.
+  std::uint32_t window = 0;
+  ResidencyRule rule = ResidencyRule::FewestUnshards;
 };
 
 class PassWriter {
@@ -41,6 +46,12 @@ public:
 
 private:
   void flat(const FoldedClock &folded, std::size_t part, Pass pass, std::int64_t ticks);
+  void planResidencies(const FoldedClock &folded);
+  void unshardAll();
+  void reshardAll();
+  void begin(std::uint32_t rank);
+  void happen(std::uint32_t rank);
+  void happen(std::uint32_t rank, const ResidencyEvent &event);
   void node(const PipelineNode &node, MovingMicrobatch microbatch, Pass pass);
   void task(const PipelineNode &node, ProgramWriter::End here, MovingMicrobatch microbatch,
             Pass pass);
@@ -52,6 +63,13 @@ private:
   const PipelineOfRanks pipeline;
   ProgramWriter &programs;
   std::vector<int> clearing; // by stage: see clearingMicrobatches
+  /// Of each rank of a replica, in a pass without loops: what is still to happen, the tasks that
+  /// are written, and their stages.
+  struct RankResidency {
+    std::vector<ResidencyEvent> events;
+    std::size_t next = 0, written = 0;
+  };
+  std::vector<RankResidency> residencies;
 };
 
 } // namespace vime

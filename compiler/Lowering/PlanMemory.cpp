@@ -12,6 +12,7 @@
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
 #include "runtime/Plan/Mesh.h"
+#include "runtime/Plan/Slices.h"
 
 namespace vime {
 
@@ -77,9 +78,11 @@ std::vector<std::uint32_t> leastSlots(const Plan &plan, std::size_t index, const
 // Sizes the rings of one rank and places its buffers.
 class RankLayout {
 public:
-  RankLayout(Program &program, Layout &layout, std::uint32_t microbatches,
+  RankLayout(Program &program, Layout &layout, const DataSettings &data,
+             const std::vector<std::uint32_t> &sameBytes, std::uint32_t microbatches,
              std::vector<std::uint32_t> least)
-      : program(program), layout(layout), microbatches(microbatches), least(std::move(least)) {}
+      : program(program), layout(layout), data(data), sameBytes(sameBytes),
+        microbatches(microbatches), least(std::move(least)) {}
 
   void make() {
     sizeRings();
@@ -101,7 +104,8 @@ private:
     const auto uses = settledUses(ringOf, rings.size());
     for (std::size_t ring = 0; ring < rings.size(); ++ring) {
       Buffer &buffer = layout.buffers[rings[ring]];
-      buffer.count = std::min(microbatches, uses[ring].slots(least[rings[ring]]));
+      buffer.count = std::min(microbatches / microbatchesPerSlot(data, buffer.kind),
+                              uses[ring].slots(least[rings[ring]]));
     }
   }
 
@@ -153,7 +157,10 @@ private:
             for (std::uint32_t place = 0; place < action.operandCount; ++place) {
               const std::uint32_t buffer = program.operands[action.operands + place];
               if (buffer != kNoBuffer && ringOf[buffer] != kNoBuffer)
-                visit(ringOf[buffer], stretch.microbatchOf(action, iteration), moment);
+                visit(ringOf[buffer],
+                      stretch.microbatchOf(action, iteration) /
+                          microbatchesPerSlot(data, layout.buffers[buffer].kind),
+                      moment);
             }
           }
     };
@@ -194,15 +201,26 @@ private:
   }
 
   void place() {
-    for (Buffer &buffer : layout.buffers) {
+    for (std::uint32_t index = 0; index < layout.buffers.size(); ++index) {
+      Buffer &buffer = layout.buffers[index];
+      if (sameBytes[index] != index) {
+        buffer.offset = layout.buffers[sameBytes[index]].offset;
+        continue;
+      }
+      std::uint64_t extent = buffer.extent();
+      for (std::uint32_t other = index + 1; other < layout.buffers.size(); ++other)
+        if (sameBytes[other] == index)
+          extent = std::max(extent, layout.buffers[other].extent());
       std::uint64_t &arena = layout.arena[static_cast<std::size_t>(buffer.tier)];
       buffer.offset = aligned(arena);
-      arena = buffer.offset + buffer.extent();
+      arena = buffer.offset + extent;
     }
   }
 
   Program &program;
   Layout &layout;
+  const DataSettings &data;
+  const std::vector<std::uint32_t> &sameBytes;
   const std::uint32_t microbatches;
   const std::vector<std::uint32_t> least; // by buffer
 };
@@ -246,8 +264,9 @@ std::vector<std::vector<std::uint32_t>> tripsOfSteps(const Plan &plan, const Pro
                                                      std::uint32_t microbatches) {
   std::uint32_t shown = kShownTrips;
   for (const Buffer &buffer : layout.buffers)
-    if (isMicrobatchRing(buffer.kind) && buffer.count < microbatches)
-      shown = std::max(shown, 2 * buffer.count + kShownTrips);
+    if (const std::uint32_t round = buffer.count * microbatchesPerSlot(plan.data, buffer.kind);
+        isMicrobatchRing(buffer.kind) && round < microbatches)
+      shown = std::max(shown, 2 * round + kShownTrips);
   std::vector<std::vector<std::uint32_t>> kinds = {atMost(program, shown)};
   for (const std::uint32_t count : valuesOf(plan, Decision::Microbatches)) {
     std::vector<std::uint32_t> trips;
@@ -271,9 +290,13 @@ bool planMemory(Plan &plan, const MicrobatchCaps &caps, std::uint32_t microbatch
     const auto rank = static_cast<std::uint32_t>(
         std::find(plan.programOf.begin(), plan.programOf.end(), index) - plan.programOf.begin());
     Layout &layout = plan.layouts[index];
-    layout = makeRankBuffers(plan, static_cast<std::uint32_t>(index), rank, caps, microbatches);
-    RankLayout(program, layout, microbatches, leastSlots(plan, index, layout, slots)).make();
-    if (!deriveWaits(program, layout, rootLanes(plan, rank),
+    auto [buffers, sameBytes] =
+        makeRankBuffers(plan, static_cast<std::uint32_t>(index), rank, caps, microbatches);
+    layout = std::move(buffers);
+    RankLayout(program, layout, plan.data, sameBytes, microbatches,
+               leastSlots(plan, index, layout, slots))
+        .make();
+    if (!deriveWaits(program, layout, plan.data, sameBytes, rootLanes(plan, rank),
                      tripsOfSteps(plan, program, layout, microbatches), absentCases(plan, program)))
       fits = false;
   });

@@ -60,21 +60,21 @@ void ProgramWriter::transfer(End from, End to, Flow flow, Message message, Buffe
 }
 
 void ProgramWriter::collective(Opcode opcode, std::uint32_t group, std::uint32_t member,
-                               Waiting waiting, std::uint32_t stage) {
+                               Waiting waiting, std::uint32_t stage, std::uint16_t immediate) {
   std::vector<End> ends;
   for (const std::uint32_t rank : membersOf(group, member))
     ends.push_back({rank, stage});
-  collective(opcode, group, ends, waiting);
+  collective(opcode, group, ends, waiting, immediate);
 }
 
 void ProgramWriter::collective(Opcode opcode, std::uint32_t group, const std::vector<End> &members,
-                               Waiting waiting) {
+                               Waiting waiting, std::uint16_t immediate) {
   const Group &of = plan.groups[group];
   std::int32_t time = std::numeric_limits<std::int32_t>::min(); // negative behind a loop
   for (const End &member : members)
     time = std::max(time, after(latest[member.rank]));
   for (const auto &[rank, stage] : members) {
-    Action &action = append(rank, opcode, groupLaneOf(rank, group), stage, {}, 0, time);
+    Action &action = append(rank, opcode, groupLaneOf(rank, group), stage, {}, immediate, time);
     const bool isRoot = memberIndex(plan.mesh, rank, of.axes) == of.root;
     if (waiting == Waiting::Everybody || (waiting == Waiting::AllButRoot && !isRoot))
       action.flags |= kHostBlocking;

@@ -45,12 +45,14 @@ public:
   /// channel apart.
   void transfer(End source, End destination, plan::Flow flow, plan::Message message,
                 plan::BufferKind content, MovingMicrobatch microbatch = {});
-  /// The group's operation on `member` and all who are in the group with it.
+  /// The group's operation on `member` and all who are in the group with it. Until the memory phase
+  /// names a buffer, `immediate` says in which slot weights are unsharded.
   void collective(plan::Opcode opcode, std::uint32_t group, std::uint32_t member,
-                  Waiting waiting = Waiting::Nobody, std::uint32_t stage = 0);
+                  Waiting waiting = Waiting::Nobody, std::uint32_t stage = 0,
+                  std::uint16_t immediate = 0);
   /// The same on all members, in ascending order, each for a stage of its own.
   void collective(plan::Opcode opcode, std::uint32_t group, const std::vector<End> &members,
-                  Waiting waiting);
+                  Waiting waiting, std::uint16_t immediate = 0);
   /// An action on the rank's lane of the kind that the opcode asks for.
   void local(std::uint32_t rank, plan::Opcode opcode, std::uint32_t stage = 0,
              MovingMicrobatch microbatch = {}, std::uint16_t immediate = 0, std::uint8_t flags = 0);

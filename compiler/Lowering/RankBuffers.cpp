@@ -1,8 +1,13 @@
 #include "compiler/Lowering/RankBuffers.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
 
 #include "runtime/ModelSpec/Copies.h"
+#include "runtime/ModelSpec/StageShare.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Kept.h"
 #include "runtime/Plan/Mesh.h"
@@ -27,25 +32,33 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
   switch (opcode) {
   case Opcode::Forward:
   case Opcode::Evaluate:
-    return {Header, Segments, Input, Weights, Stash, Output, Workspace, TiedWeights};
+    return {Header, Segments, Input, Weights, Stash, Output, Workspace, TiedWeights, Context};
   case Opcode::Loss:
   case Opcode::EvaluateLoss:
     return {Header, Segments, Labels, Stash, Losses};
   case Opcode::Backward:
-    return {Header,    Segments,      OutputGradient, Input,       Weights,      Stash,
-            Gradients, InputGradient, Workspace,      TiedWeights, TiedGradients};
+    return {Header,        Segments,  OutputGradient,  Input,     Weights,
+            Stash,         Gradients, InputGradient,   Workspace, TiedWeights,
+            TiedGradients, Context,   ContextGradients};
   case Opcode::BackwardInput:
-    return {Header, Segments,    OutputGradient, Input,     Weights,
-            Stash,  WeightStash, InputGradient,  Workspace, TiedWeights};
+    return {Header,      Segments,      OutputGradient, Input,       Weights, Stash,
+            WeightStash, InputGradient, Workspace,      TiedWeights, Context, ContextGradients};
   case Opcode::BackwardWeight:
     return {Header, Segments,    OutputGradient, Input,     Weights,
             Stash,  WeightStash, Gradients,      Workspace, TiedGradients};
   case Opcode::AllGather:
     return {Squares, AllSquares};
   case Opcode::AllReduce:
+  case Opcode::ReduceScatter:
     return {Gradients, Staging};
+  case Opcode::ReduceSquares:
+    return {Squares, Staging};
+  case Opcode::Unshard:
+    return {WeightShare, Weights};
+  case Opcode::Reshard:
+    return {Weights};
   case Opcode::Initialize:
-    return {Weights, Moments};
+    return {Weights, Moments, Gradients};
   case Opcode::ScaleGradients:
     return {Header, Gradients};
   case Opcode::SquareNorm:
@@ -96,7 +109,7 @@ public:
       : plan(plan), rank(rank), program(program), layout(layout), model(plan.models[0]), caps(caps),
         microbatches(microbatches), copies(copiesOf(model.stages)),
         splits(program.stages.size(), false), combines(program.stages.size(), false),
-        saves(program.stages.size(), false) {
+        saves(program.stages.size(), false), slotOf(program.stages.size(), 0) {
     for (const LocalStage &local : program.stages)
       specs.push_back(stageSpec(model.config, model.stages[local.stage], caps));
     for (const Action &action : program.actions) {
@@ -106,6 +119,8 @@ public:
         combines[action.stage] = true;
       if (action.opcode == code(Opcode::Snapshot))
         saves[action.stage] = true;
+      if (action.opcode == code(Opcode::Unshard))
+        places.insert({action.stage, action.immediate});
     }
   }
 
@@ -115,6 +130,14 @@ public:
       makeStageBuffers(chunk);
     makeWorkspace();
     giveOperands();
+  }
+
+  std::vector<std::uint32_t> sameBytes() const {
+    std::vector<std::uint32_t> same(layout.buffers.size());
+    std::iota(same.begin(), same.end(), 0u);
+    for (const WholeWeights &one : weightsIn)
+      same[one.buffer] = firstIn.at(one.slot);
+    return same;
   }
 
 private:
@@ -128,6 +151,14 @@ private:
                               .count = count,
                               .bytes = bytes,
                               .stride = aligned(bytes)});
+  }
+
+  // Whole weights of a sharded stage, where some other one is whole at another time.
+  void addWeights(std::uint16_t chunk, std::uint16_t slot, std::uint64_t bytes) {
+    add(BufferKind::Weights, chunk, bytes);
+    const auto index = static_cast<std::uint32_t>(layout.buffers.size() - 1);
+    firstIn.emplace(slot, index);
+    weightsIn.push_back({chunk, slot, index});
   }
 
   std::uint16_t chunkOf(std::uint32_t stage) const {
@@ -202,9 +233,16 @@ private:
     const bool isFirst = spec.range.embedding, isLast = spec.range.head;
     const std::uint64_t boundary =
         static_cast<std::uint64_t>(spec.boundaryBytesPerToken) * caps.tokens;
-    add(BufferKind::Weights, chunk, spec.weightBytes);
-    add(BufferKind::Gradients, chunk, spec.gradientBytes);
-    add(BufferKind::Moments, chunk, spec.momentBytes);
+    const ParameterRegions regions = regionsOf(spec, model.config.type, sharersOf(plan, model));
+    if (!model.sharded)
+      add(BufferKind::Weights, chunk, regions.weightBytes);
+    for (const auto &[stage, slot] : places)
+      if (stage == chunk)
+        addWeights(chunk, slot, regions.weightBytes);
+    add(BufferKind::Gradients, chunk, regions.gradientBytes);
+    add(BufferKind::Moments, chunk, regions.momentBytes);
+    if (model.sharded)
+      add(BufferKind::WeightShare, chunk, regions.weightShareBytes);
     if (!isFirst) {
       add(BufferKind::Input, chunk, boundary);
       if (previousOf(chunk) == kWholeRank)
@@ -220,6 +258,10 @@ private:
     if (spec.tiedGradientBytes != 0 && (isLast || head() == kWholeRank))
       add(BufferKind::TiedGradients, chunk, spec.tiedGradientBytes);
     add(BufferKind::Stash, chunk, spec.stashBytes);
+    if (caps.slices > 1) {
+      add(BufferKind::Context, chunk, spec.contextBytes);
+      add(BufferKind::ContextGradients, chunk, spec.contextGradientBytes);
+    }
     if (splits[chunk])
       add(BufferKind::WeightStash, chunk, spec.weightStashBytes);
     if (isPostValidated(plan))
@@ -296,9 +338,21 @@ private:
     return find(BufferKind::TiedGradients, adds && head() != kWholeRank ? head() : action.stage);
   }
 
+  // Where the stage is whole at the moment.
+  std::uint32_t weightsOf(std::uint16_t chunk) const {
+    if (!model.sharded)
+      return find(BufferKind::Weights, chunk);
+    const auto found = std::find_if(weightsIn.begin(), weightsIn.end(), [&](const auto &one) {
+      return one.chunk == chunk && one.slot == slotOf[chunk];
+    });
+    return found == weightsIn.end() ? kNoBuffer : found->buffer;
+  }
+
   // Stages name their own buffers; what the whole rank has one of needs no chunk.
   std::uint32_t resolve(BufferKind kind, std::uint16_t chunk) const {
     switch (kind) {
+    case BufferKind::Weights:
+      return weightsOf(chunk);
     case BufferKind::Input:
       return inputOf(chunk);
     case BufferKind::Output:
@@ -325,10 +379,15 @@ private:
     if (opcode == Opcode::Gather)
       return {find(BufferKind::Stats), find(replicaStats(plan.mesh))};
     std::vector<std::uint32_t> operands;
+    const bool keeps = opcode == Opcode::Initialize || opcode == Opcode::Optimize;
     for (const BufferKind kind : kindsOf(opcode))
-      operands.push_back(kind == BufferKind::TiedWeights     ? tiedWeightsOf(action.stage)
+      operands.push_back(keeps && model.sharded && kind == BufferKind::Weights
+                             ? find(BufferKind::WeightShare, action.stage)
+                         : kind == BufferKind::TiedWeights   ? tiedWeightsOf(action.stage)
                          : kind == BufferKind::TiedGradients ? tiedGradientsOf(action)
                                                              : resolve(kind, action.stage));
+    if (opcode == Opcode::Initialize && !model.sharded)
+      operands.back() = kNoBuffer; // first values are made where they stay
     if (opcode == Opcode::Measure && !countsLosses())
       operands[1] = kNoBuffer; // it has losses to send, not to count
     return operands;
@@ -343,10 +402,15 @@ private:
     };
     std::vector<Known> lists;
     for (Action &action : program.actions) {
+      const bool moves =
+          action.opcode == code(Opcode::Unshard) || action.opcode == code(Opcode::Reshard);
+      if (moves)
+        slotOf[action.stage] = action.immediate;
+      const std::uint64_t slot = action.stage < slotOf.size() ? slotOf[action.stage] : 0;
       const bool names =
           action.opcode == code(Opcode::Send) || action.opcode == code(Opcode::Receive);
       const std::uint64_t key =
-          (std::uint64_t{action.opcode} << 48) | (std::uint64_t{action.lane} << 40) |
+          (std::uint64_t{action.opcode} << 48) | (std::uint64_t{action.lane} << 40) | (slot << 32) |
           (std::uint64_t{action.stage} << 16) | (names ? action.immediate : 0u);
       auto known = std::find_if(lists.begin(), lists.end(),
                                 [&](const Known &list) { return list.key == key; });
@@ -361,6 +425,8 @@ private:
       action.operandCount = known->count;
       if (names) // the buffer says it from now on
         action.stage = action.immediate = 0;
+      if (moves)
+        action.immediate = 0; // likewise
     }
   }
 
@@ -374,15 +440,27 @@ private:
   // By chunk: runs input and weight gradients apart, or together; is saved.
   std::vector<bool> splits, combines, saves;
   std::vector<StageSpec> specs; // by chunk
+  // Where replicas share the model: stages and the slots in which they are whole at some time, the
+  // buffers for that, the first one in each slot, and by chunk the present slot.
+  std::set<std::pair<std::uint16_t, std::uint16_t>> places;
+  struct WholeWeights {
+    std::uint16_t chunk, slot;
+    std::uint32_t buffer;
+  };
+  std::vector<WholeWeights> weightsIn;
+  std::map<std::uint16_t, std::uint32_t> firstIn;
+  std::vector<std::uint16_t> slotOf;
 };
 
 } // namespace
 
-Layout makeRankBuffers(Plan &plan, std::uint32_t program, std::uint32_t rank,
-                       const MicrobatchCaps &caps, std::uint32_t microbatches) {
-  Layout layout;
-  RankBuffers(plan, rank, plan.programs[program], layout, caps, microbatches).make();
-  return layout;
+RankLayoutDraft makeRankBuffers(Plan &plan, std::uint32_t program, std::uint32_t rank,
+                                const MicrobatchCaps &caps, std::uint32_t microbatches) {
+  RankLayoutDraft draft;
+  RankBuffers buffers(plan, rank, plan.programs[program], draft.layout, caps, microbatches);
+  buffers.make();
+  draft.sameBytes = buffers.sameBytes();
+  return draft;
 }
 
 } // namespace vime

@@ -17,7 +17,9 @@ enum TrainingGroup : std::uint32_t {
   kStatsGroup,
   kDecisionGroup,
   kGradientsGroup,
-  kAllStatsGroup
+  kAllStatsGroup,
+  kWeightsGroup, // where replicas share the model
+  kShareSquaresGroup
 };
 
 /// Where there are two copies of the model: the group that adds up their gradients, the last one.
@@ -34,12 +36,19 @@ constexpr std::uint64_t aligned(std::uint64_t bytes) {
 constexpr bool isMicrobatchRing(plan::BufferKind kind) {
   using enum plan::BufferKind;
   return kind == Input || kind == Output || kind == OutputGradient || kind == InputGradient ||
-         kind == Stash || kind == WeightStash;
+         kind == Stash || kind == WeightStash || kind == Context || kind == ContextGradients;
 }
 
-/// Buffers without place, rings with one slot; fills the operands of a program, of which `rank` is
-/// the first rank.
-plan::Layout makeRankBuffers(plan::Plan &plan, std::uint32_t program, std::uint32_t rank,
-                             const MicrobatchCaps &caps, std::uint32_t microbatches);
+/// Buffers without place, rings with one slot.
+struct RankLayoutDraft {
+  plan::Layout layout;
+  /// Of each buffer the first one that is to lie on the same bytes: where stages are whole one
+  /// after the other. Mostly itself.
+  std::vector<std::uint32_t> sameBytes;
+};
+
+/// Fills the operands of a program, of which `rank` is the first rank.
+RankLayoutDraft makeRankBuffers(plan::Plan &plan, std::uint32_t program, std::uint32_t rank,
+                                const MicrobatchCaps &caps, std::uint32_t microbatches);
 
 } // namespace vime

@@ -24,8 +24,11 @@ struct ShownOrder {
 ShownOrder shown(const Schedule &order, std::uint32_t microbatches) {
   constexpr std::uint32_t kMostCells = 1 << 19; // of stage and microbatch: what takes a second
   const auto stages = static_cast<std::uint32_t>(order.placement.size());
-  const std::uint32_t few = std::min(
-      {microbatches, 4 * std::max(stages, std::uint32_t{8}), std::max(kMostCells / stages, 1u)});
+  const auto slices = static_cast<std::uint32_t>(order.slices);
+  const std::uint32_t shownSamples =
+      std::min(4 * std::max(stages, std::uint32_t{8}),
+               std::max(kMostCells / (stages * slices), 1u)); // all their slices
+  const std::uint32_t few = std::min(microbatches, shownSamples * slices);
   return {few < microbatches ? shortened(order, few) : order, static_cast<int>(few)};
 }
 
@@ -68,6 +71,19 @@ struct Choice {
   }
 };
 
+/// Where replicas share the model, one whole stage less at a time, unless the job says how many:
+/// some come more often then. False if there is none to spare.
+bool narrowWindow(Job &job, const Schedule &order) {
+  auto &field = job.memory.unsharded;
+  const std::uint32_t window = windowOf(job, order);
+  if (window <= 1 || (field.value != 0 && field.origin == OriginKind::Given))
+    return false;
+  field.value = window - 1;
+  field.origin = OriginKind::Derived;
+  field.from = "pipeline.memory_limit";
+  return true;
+}
+
 } // namespace
 
 ReceiveSlots receiveSlotsOf(const Job &job) {
@@ -76,7 +92,7 @@ ReceiveSlots receiveSlotsOf(const Job &job) {
 }
 
 SlotsWorth worthOfSlots(const Schedule &order, const Job &job) {
-  const auto [few, microbatches] = shown(order, job.pipeline.microbatches.value);
+  const auto [few, microbatches] = shown(order, stepMicrobatches(job));
   const UnitCosts costs = costsOf(job);
   const int best = slotsForCosts(few, microbatches, costs);
   const auto timeOf = [&, &few = few, microbatches = microbatches](const ReceiveSlots &slots) {
@@ -92,7 +108,7 @@ std::optional<plan::Plan> lowerWithSlots(Job &job, const Schedule &order,
     return lowerCommunication(job, order, family, findings);
   Choice choice{std::vector<std::uint64_t>(order.rows.size(), kUsualSlots)};
   if (hasTransferCost(job)) {
-    const auto [few, microbatches] = shown(order, job.pipeline.microbatches.value);
+    const auto [few, microbatches] = shown(order, stepMicrobatches(job));
     const int slots = slotsForCosts(few, microbatches, costsOf(job));
     choice.slots.assign(order.rows.size(), static_cast<std::uint64_t>(slots));
     choice.byCosts = true;
@@ -104,8 +120,11 @@ std::optional<plan::Plan> lowerWithSlots(Job &job, const Schedule &order,
     if (!plan || limit == 0)
       return plan;
     plan::Plan laidOut = *plan;
-    if (!planMemory(laidOut, capsOf(job), mostMicrobatches(job), receiveSlotsOf(job)) ||
-        !choice.reduce(ranksOverLimit(laidOut, limit)))
+    if (!planMemory(laidOut, capsOf(job), mostMicrobatches(job), receiveSlotsOf(job)))
+      return plan;
+    const std::vector<bool> over = ranksOverLimit(laidOut, limit);
+    if (std::none_of(over.begin(), over.end(), [](bool isOver) { return isOver; }) ||
+        (!narrowWindow(job, order) && !choice.reduce(over)))
       return plan;
   }
 }

@@ -19,7 +19,8 @@ ReceiveSlots receiveSlotsOf(const Job &job);
 /// The programs of phase `comm` (LowerCommunication.h). Where the job leaves slots open they are
 /// chosen first, and the job says afterwards what they are and what they follow from: two; as many
 /// more as save time, if `pipeline.costs` says what a transfer costs; on ranks on which that does
-/// not fit into `pipeline.memory_limit` one less at a time, down to one.
+/// not fit into `pipeline.memory_limit` one less at a time, down to one. Before that, where
+/// replicas share the model, fewer stages of a rank are whole at a time, down to one.
 std::optional<plan::Plan> lowerWithSlots(Job &job, const Schedule &order,
                                          const std::vector<std::uint32_t> &family,
                                          Findings &findings);

@@ -64,9 +64,9 @@ std::vector<Run> runsOf(const Schedule &order) {
   return runs;
 }
 
-/// The least advance by which all rows repeat; 0 if there is none.
-int commonAdvance(std::vector<Run> &runs) {
-  for (int advance = 1; advance <= kMostAdvance; ++advance)
+/// The least advance by which all rows repeat, of whole samples; 0 if there is none.
+int commonAdvance(std::vector<Run> &runs, int slices) {
+  for (int advance = slices; advance <= kMostAdvance; advance += slices)
     if (std::all_of(runs.begin(), runs.end(), [&](Run &run) { return run.find(advance); }))
       return advance;
   return 0;
@@ -99,7 +99,7 @@ std::optional<ShortRows> shortRows(const Schedule &order, int microbatches) {
   std::vector<Run> runs = runsOf(order);
   if (std::any_of(runs.begin(), runs.end(), [](const Run &run) { return run.tasks.empty(); }))
     return std::nullopt;
-  const int advance = commonAdvance(runs);
+  const int advance = commonAdvance(runs, order.slices);
   if (advance == 0)
     return std::nullopt;
   std::size_t trips = runs.front().trips;

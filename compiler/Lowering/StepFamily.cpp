@@ -24,13 +24,14 @@ std::vector<std::uint32_t> familyOfPacked(const Job &job) {
 std::vector<std::uint32_t> stepFamily(const Job &job, std::uint64_t samples) {
   if (isPacked(job))
     return familyOfPacked(job);
-  const std::uint32_t whole = job.pipeline.microbatches.value;
+  const std::uint32_t whole = stepMicrobatches(job);
   const std::uint64_t batch = job.batch.global.value, wholeSteps = samples / batch,
                       left = samples % batch, size = job.pipeline.microbatch.value.count;
   if (job.data.tail.value != "short" || left == 0 || job.run.steps.value <= wholeSteps)
     return {whole};
   const std::uint32_t last =
-      largestShare(static_cast<std::uint32_t>((left + size - 1) / size), job.actor.data.value);
+      largestShare(static_cast<std::uint32_t>((left + size - 1) / size), job.actor.data.value) *
+      slicesOf(job);
   return last == whole ? std::vector{whole} : std::vector{last, whole};
 }
 

@@ -49,10 +49,11 @@ void thin(Split &members, const FoldedClock &folded) {
 
 std::optional<std::vector<StepMember>> membersOf(const Schedule &order, std::uint32_t whole,
                                                  const std::vector<std::uint32_t> &family,
-                                                 bool fillsUp, const ReceiveSlots &slots) {
+                                                 bool fillsUp, const ReceiveSlots &slots,
+                                                 bool folds) {
   const std::uint32_t most = family.back();
   auto folded = foldedPass(most == whole ? order : shortened(order, most), static_cast<int>(most),
-                           Folding::WherePossible, slots);
+                           folds ? Folding::WherePossible : Folding::Nowhere, slots);
   if (!folded)
     return std::nullopt;
   Split numbers = split(*folded, whole, family, fillsUp);
@@ -63,7 +64,7 @@ std::optional<std::vector<StepMember>> membersOf(const Schedule &order, std::uin
   std::vector<StepMember> members;
   for (const std::uint32_t number : numbers.own) {
     auto own = foldedPass(shortened(order, number), static_cast<int>(number),
-                          Folding::WhereWorthwhile, slots);
+                          folds ? Folding::WhereWorthwhile : Folding::Nowhere, slots);
     if (!own)
       return std::nullopt;
     members.push_back({{number}, std::move(*own)});

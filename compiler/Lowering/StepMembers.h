@@ -26,9 +26,11 @@ struct StepMember {
 /// Of `family`, ascending, the last one that of a whole step unless a shorter order is asked for.
 /// Where steps are filled up with empty microbatches (`fillsUp`), a number may stand for the next
 /// one: few of those that need programs of their own are kept, and of those that share one so many
-/// as can be judged in a short time. Nothing if the order can never finish.
+/// as can be judged in a short time. `folds`: whether there may be loops. Nothing if the order can
+/// never finish.
 std::optional<std::vector<StepMember>> membersOf(const Schedule &order, std::uint32_t whole,
                                                  const std::vector<std::uint32_t> &family,
-                                                 bool fillsUp, const ReceiveSlots &slots = {});
+                                                 bool fillsUp, const ReceiveSlots &slots = {},
+                                                 bool folds = true);
 
 } // namespace vime

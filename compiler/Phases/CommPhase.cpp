@@ -1,4 +1,5 @@
 // Phase `comm`: replaces `sched.pipeline` by `plan.plan`.
+#include "compiler/Frontend/Microbatch.h"
 #include "compiler/Lowering/ReceiveSlotsOfJob.h"
 #include "compiler/Phases/JobIr.h"
 #include "compiler/Phases/Passes.h"
@@ -45,7 +46,7 @@ struct CommPhase : PhasePass<CommPhase> {
 
   std::vector<std::uint32_t> familyOf(const Job &job) const {
     if (family.empty())
-      return {job.pipeline.microbatches.value};
+      return {stepMicrobatches(job)};
     return {family.begin(), family.end()};
   }
 
@@ -57,12 +58,14 @@ struct CommPhase : PhasePass<CommPhase> {
                                   llvm::Twine(inJob));
     };
     const std::size_t ranks = job.actor.pipeline.value;
-    const std::size_t microbatches = job.pipeline.microbatches.value;
+    const std::size_t microbatches = stepMicrobatches(job);
     const std::size_t layers = job.model(job.actor.model.value)->config.layers;
     if (record.schedule.rows.size() != ranks)
       return differs(" ranks", record.schedule.rows.size(), ranks);
     if (record.microbatches != microbatches)
       return differs(" microbatches", record.microbatches, microbatches);
+    if (static_cast<std::uint32_t>(record.schedule.slices) != slicesOf(job))
+      return differs(" slices", static_cast<std::size_t>(record.schedule.slices), slicesOf(job));
     if (static_cast<std::size_t>(depthOf(record.schedule)) > layers)
       return refuse(pipeline, "the schedule has more stages than the model has layers");
     return true;

@@ -36,6 +36,8 @@ struct MemoryPhase : PhasePass<MemoryPhase> {
     plan::Plan plan = ir::planFromOp(op);
     if (!plan.layouts.empty())
       return refuse(op, "the plan has layouts already");
+    if (plan.data.slices != slicesOf(*job))
+      return refuse(op, "the plan has other slices of samples than the job");
     if (!isOfMesh(plan, *job))
       return refuse(op, "the plan has not the mesh, the models and the groups of the job");
     if (!placesEveryStageOnce(plan))

@@ -1,4 +1,5 @@
 // Phase `order`: reads the job, adds `sched.pipeline`.
+#include "compiler/Frontend/Microbatch.h"
 #include "compiler/Lowering/BuildOrder.h"
 #include "compiler/Phases/JobIr.h"
 #include "compiler/Phases/Passes.h"
@@ -24,11 +25,10 @@ struct OrderPhase : PhasePass<OrderPhase> {
     if (!schedule)
       return false;
     auto builder = mlir::OpBuilder::atBlockEnd(module.getBody());
-    builder.create<ir::PipelineOp>(
-        locationOfField(module, "pipeline.schedule"),
-        ir::PipelineRecord{.name = job->pipeline.schedule.value,
-                           .microbatches = job->pipeline.microbatches.value,
-                           .schedule = std::move(*schedule)});
+    builder.create<ir::PipelineOp>(locationOfField(module, "pipeline.schedule"),
+                                   ir::PipelineRecord{.name = job->pipeline.schedule.value,
+                                                      .microbatches = stepMicrobatches(*job),
+                                                      .schedule = std::move(*schedule)});
     return true;
   }
 };

@@ -101,6 +101,10 @@ constexpr std::array kExamples = {
                "pipeline:  {schedule: 1f1b, microbatch: 4 samples}\n"
                "batch:     {global: 32 samples}",
                "state the batch or the number of microbatches; the other one follows"},
+    JobExample{JobCode::Slices,
+               "pipeline:  {schedule: seq1f1b, microbatches: 8, microbatch: 4 samples, slices: 3}",
+               "pipeline:  {schedule: seq1f1b, microbatches: 8, microbatch: 4 samples, slices: 4}",
+               "let the number of slices divide the tokens of a sample, whose length is one"},
 
     JobExample{JobCode::Checkpoint, "  policy:  {checkpoint: no-such-folder}", kModel,
                "name a Hugging Face directory with a config.json that can be read"},

@@ -29,6 +29,8 @@ constexpr std::array kExamples = {
     PlanExample{Rule::S2, 5,
                 "a message of 512 bytes arrives in an input of 1024, all of which is read"},
     PlanExample{Rule::S2, 6, "the warm-up does not run again, and backward 0 reads its stash"},
+    PlanExample{Rule::S2, 7,
+                "`unshard` of rank 2 stands in front of its `optimize`, that of rank 0 behind"},
     PlanExample{Rule::S2, 20, "a table says `0UNSHARD,0RESHARD,0F0`"},
 
     PlanExample{Rule::S3, 1, "mesh pp 4 dp 1 cp 2 tp 1"},
@@ -55,6 +57,7 @@ constexpr std::array kExamples = {
     PlanExample{Rule::S3, 22, "an input of 64 bytes, where a microbatch takes 128"},
 
     PlanExample{Rule::S3, 23, "a case that begins inside of a loop and ends behind it"},
+    PlanExample{Rule::S3, 24, "a step of 7 microbatches, whose samples are cut into 2 slices"},
 
     PlanExample{Rule::S4, 1, "backward 1 of stage 0 runs before backward 0"},
     PlanExample{Rule::S4, 2, "backward 0 with `immediate 0`: it adds to what the last step left"},
@@ -78,6 +81,7 @@ constexpr std::array kExamples = {
     PlanExample{Rule::S4, 19, "a case for `settle = 1` has no `clip`"},
     PlanExample{Rule::S4, 20, "a table says `0B0,0REDUCE_GRAD,0B1`"},
     PlanExample{Rule::S4, 21, "a case for `verdict != 0` has no `redo` of stage 1"},
+    PlanExample{Rule::S4, 22, "`all_gather` of the squares stands before `reduce_squares`"},
 
     PlanExample{Rule::C1, 1, "rank 0 sends eight messages to rank 1, which receives seven"},
     PlanExample{Rule::C1, 2, "rank 0 sends 512 bytes of float32, rank 1 receives 512 of float64"},

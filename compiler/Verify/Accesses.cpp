@@ -1,6 +1,7 @@
 #include "compiler/Verify/Accesses.h"
 
 #include "runtime/Plan/Mesh.h"
+#include "runtime/Plan/Names.h"
 
 namespace vime::verify {
 
@@ -14,19 +15,24 @@ bool isSum(std::string_view operand) {
   return operand == "gradients" || operand == "tied_gradients";
 }
 
+AccessShape::Operand::Begins beginsOf(std::string_view operand) {
+  using enum AccessShape::Operand::Begins;
+  return operand == "context" ? FirstSlice : operand == "context_gradients" ? LastSlice : Never;
+}
+
 AccessShape::Operand useOf(const Signature &signature, const OperandSignature &operand,
                            bool special) {
   // Gradients are summed over microbatches, a workspace holds nothing: neither belongs to one.
   const bool owned = signature.perMicrobatch && !isSum(operand.name) && operand.name != "workspace";
   switch (operand.access) {
   case Access::Read:
-    return {true, false, owned};
+    return {true, false, owned, beginsOf(operand.name)};
   case Access::Write:
     return {false, true, owned};
   case Access::ReadWrite: {
     const bool adds =
         signature.opcode == Opcode::Backward || signature.opcode == Opcode::BackwardWeight;
-    return {!(special && adds && isSum(operand.name)), true, owned};
+    return {!(special && adds && isSum(operand.name)), true, owned, beginsOf(operand.name)};
   }
   case Access::RootReadOthersWrite:
     return {special, !special, owned};
@@ -39,10 +45,10 @@ AccessShape::Operand useOf(const Signature &signature, const OperandSignature &o
 AccessShape shapeOf(const Signature &signature, bool special) {
   AccessShape shape;
   shape.count = static_cast<std::uint8_t>(signature.operands.size());
-  // A sum is of the whole buffer, which its message does not state.
-  shape.movesBytes =
-      signature.family == Family::Transfer ||
-      (signature.family == Family::Collective && signature.opcode != Opcode::AllReduce);
+  // A sum, and a share, is of the whole buffer, which its message does not state.
+  const auto operation = enumeratorOf<Collective>(signature.name);
+  shape.movesBytes = signature.family == Family::Transfer ||
+                     (signature.family == Family::Collective && !movesOperands(*operation));
   shape.perMicrobatch = signature.perMicrobatch;
   for (std::uint8_t operand = 0; operand < shape.count; ++operand)
     shape.operands[operand] = useOf(signature, signature.operands[operand], special);

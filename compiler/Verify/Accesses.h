@@ -3,7 +3,8 @@
 //   const AccessReader accesses(table, rank);
 //   accesses.forEach(entry, [&](const SlotAccess &access) { … });
 //
-// A task uses the slot of its microbatch. A message with bytes per token moves that slot too; one
+// A task uses the slot of its microbatch, of what slices share the one of all its slices, where the
+// slice that begins it reads nothing. A message with bytes per token moves that slot too; one
 // of fixed size, and a collective, moves its bytes from the start of slot 0; everything else uses
 // all slots.
 #pragma once
@@ -12,11 +13,12 @@
 #include <array>
 
 #include "compiler/Verify/ActionTable.h"
+#include "runtime/Plan/Slices.h"
 
 namespace vime::verify {
 
 /// Opcodes in a small range: sixteen a family.
-constexpr std::size_t kOpcodes = 128, kMaxOperands = 12;
+constexpr std::size_t kOpcodes = 128, kMaxOperands = 16;
 constexpr std::uint8_t opcodeIndex(std::uint16_t opcode) {
   return static_cast<std::uint8_t>((opcode >> 8) * 16 + (opcode & 15));
 }
@@ -42,6 +44,8 @@ struct AccessShape {
   struct Operand {
     bool reads = false, writes = false;
     bool perMicrobatch = false;
+    enum class Begins : std::uint8_t { Never, FirstSlice, LastSlice };
+    Begins begins = Begins::Never; // in which slice nothing of it is read
   };
   std::array<Operand, kMaxOperands> operands;
   std::uint8_t count = 0;
@@ -53,6 +57,12 @@ struct AccessShape {
 /// its tokens.
 std::uint64_t fixedBytes(const ActionTable &table, const RankView &rank, const plan::Action &action,
                          std::uint8_t operand);
+
+/// Whose content a slot of the buffer holds: the same for all microbatches that share it.
+inline std::uint32_t ownerIn(const ActionTable &table, const RankView &rank, std::uint32_t buffer,
+                             std::uint32_t microbatch) {
+  return microbatch / microbatchesPerSlot(table.plan().data, rank.layout->buffers[buffer].kind);
+}
 
 bool isRootOf(const plan::Plan &plan, std::uint32_t group, std::uint32_t rank);
 
@@ -76,9 +86,16 @@ public:
       if (buffer == plan::kNoBuffer || !(use.reads || use.writes))
         continue;
       const SlotRange slots = rank.slots[buffer];
-      SlotAccess access{
-          buffer,    slots.first, slots.first + slots.count, slots.first + slots.count, operand,
-          use.reads, use.writes,  use.perMicrobatch};
+      SlotAccess access{buffer,
+                        slots.first,
+                        slots.first + slots.count,
+                        slots.first + slots.count,
+                        operand,
+                        use.reads && !begins(use, microbatch),
+                        use.writes,
+                        use.perMicrobatch};
+      if (!(access.reads || access.writes))
+        continue;
       if (shape.movesBytes && !movesSlot[action.lane]) {
         moveBytes(action, access);
       } else if (shape.perMicrobatch) {
@@ -95,10 +112,19 @@ public:
   }
 
 private:
+  bool begins(const AccessShape::Operand &use, std::uint32_t microbatch) const {
+    using enum AccessShape::Operand::Begins;
+    return use.begins == FirstSlice  ? isFirstSlice(table.plan().data, microbatch)
+           : use.begins == LastSlice ? isLastSlice(table.plan().data, microbatch)
+                                     : false;
+  }
   std::uint32_t slotOf(SlotRange slots, std::uint32_t buffer, std::uint32_t microbatch) const {
+    const plan::Buffer &of = rank.layout->buffers[buffer];
+    if (isShared(of.kind))
+      microbatch /= table.plan().data.slices;
     if (microbatch < slots.count)
       return microbatch;
-    const std::uint32_t slot = microbatch % rank.layout->buffers[buffer].count;
+    const std::uint32_t slot = microbatch % of.count;
     return slot < slots.count ? slot : slot % slots.count;
   }
   void moveBytes(const plan::Action &action, SlotAccess &access) const;

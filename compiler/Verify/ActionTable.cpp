@@ -10,6 +10,7 @@
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
 #include "runtime/Plan/Mesh.h"
+#include "runtime/Plan/Slices.h"
 
 namespace vime::verify {
 
@@ -183,7 +184,8 @@ void ActionTable::addSlots(RankView &rank) const {
   const std::uint32_t most =
       std::max(source.data.microbatches - chosen.hidden, evaluationMicrobatches());
   for (const Buffer &buffer : rank.layout->buffers) {
-    const std::uint32_t used = std::min(buffer.count, most);
+    const std::uint32_t perSlot = microbatchesPerSlot(source.data, buffer.kind);
+    const std::uint32_t used = std::min(buffer.count, (most + perSlot - 1) / perSlot);
     rank.slots.push_back({rank.slotCount, used});
     rank.slotCount += used;
   }

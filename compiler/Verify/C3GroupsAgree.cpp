@@ -18,8 +18,9 @@ namespace {
 using namespace plan;
 
 std::uint16_t opcodeOf(Collective operation) {
-  constexpr Opcode kOpcodes[] = {Opcode::Broadcast, Opcode::Gather, Opcode::AllGather,
-                                 Opcode::AllReduce};
+  constexpr Opcode kOpcodes[] = {Opcode::Broadcast,    Opcode::Gather,  Opcode::AllGather,
+                                 Opcode::AllReduce,    Opcode::Unshard, Opcode::ReduceScatter,
+                                 Opcode::ReduceSquares};
   return code(kOpcodes[static_cast<std::size_t>(operation)]);
 }
 
@@ -113,8 +114,10 @@ private:
                           plan::nameOf(group.operation)));
         return;
       }
-      if (group.operation == Collective::AllReduce ? !isAwaited(rank, entry, action)
-                                                   : !fits(rank, entry, action))
+      if (addsUp(group.operation) && !isAwaited(rank, entry, action))
+        return;
+      if (movesOperands(group.operation) ? !holdsShares(rank, entry, action)
+                                         : !fits(rank, entry, action))
         return;
     }
   }
@@ -126,6 +129,23 @@ private:
            fault(9, rank, entry,
                  fmt::format("rank {} does not wait for the sum of group `{}`", rank.rank,
                              group.name));
+  }
+
+  /// Whole weights, and gradients, have room for the shares of all members, and no more.
+  bool holdsShares(const RankView &rank, std::uint32_t entry, const Action &action) {
+    const auto bytesOf = [&](std::uint32_t operand) {
+      return rank.layout->buffers[rank.program->operands[action.operands + operand]].bytes;
+    };
+    const std::uint64_t members = memberCount(table.plan().mesh, group.axes);
+    if (group.operation == Collective::Unshard && bytesOf(1) != members * bytesOf(0))
+      return fault(5, rank, entry,
+                   fmt::format("group `{}` moves shares of {} bytes from {} members into {} bytes",
+                               group.name, bytesOf(0), members, bytesOf(1)));
+    if (group.operation == Collective::ReduceScatter && bytesOf(0) % members != 0)
+      return fault(5, rank, entry,
+                   fmt::format("group `{}` gives {} members parts of {} bytes", group.name, members,
+                               bytesOf(0)));
+    return true;
   }
 
   bool fits(const RankView &rank, std::uint32_t entry, const Action &action) {
@@ -168,7 +188,7 @@ private:
   bool pair(std::size_t k, const RankView &root, std::uint32_t rootEntry, const RankView &rank,
             std::uint32_t entry) {
     const Buffer &own = payload(rank, entry), &its = payload(root, rootEntry);
-    if (group.operation == Collective::AllReduce && !addsAlike(k, root, rootEntry, rank, entry))
+    if (movesOperands(group.operation) && !addsAlike(k, root, rootEntry, rank, entry))
       return false;
     const bool several = group.message.fixed > std::min(own.bytes, its.bytes);
     const bool sameSlots = own.stride == its.stride;
@@ -193,10 +213,12 @@ private:
     return false;
   }
 
-  /// Gradients of one stage, as many bytes on every member; over pairs of ranks those of its two
+  /// Of one stage, as many bytes on every member; over pairs of ranks those of its two
   /// copies.
   bool addsAlike(std::size_t k, const RankView &root, std::uint32_t rootEntry, const RankView &rank,
                  std::uint32_t entry) {
+    if (group.operation == Collective::ReduceSquares)
+      return true; // of all stages of the rank
     const std::uint32_t own = stageOf(rank, entry), its = stageOf(root, rootEntry);
     const std::uint64_t bytes = payload(rank, entry).bytes;
     const std::uint64_t rootBytes = payload(root, rootEntry).bytes;
@@ -208,9 +230,10 @@ private:
     Finding &finding = verdict.error(
         Rule::C3, 7, place,
         fmt::format(
-            "call {} of group `{}` adds {} bytes of stage {} on rank {} and {} bytes of stage "
+            "call {} of group `{}` {} {} bytes of stage {} on rank {} and {} bytes of stage "
             "{} on rank {}",
-            k, group.name, rootBytes, nameOf(its), root.rank, bytes, nameOf(own), rank.rank));
+            k, group.name, addsUp(group.operation) ? "adds" : "takes", rootBytes, nameOf(its),
+            root.rank, bytes, nameOf(own), rank.rank));
     verdict.from(finding, placeOf(table, root, rootEntry));
     verdict.to(finding, place);
     return false;

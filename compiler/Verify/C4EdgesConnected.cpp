@@ -1,10 +1,10 @@
-// C4: connect rounds cover every edge once: each pair of ranks that a channel joins, and each
-// member of a group that is called with its root. What is not connected before the first step would
-// be opened in the middle of one, in no agreed order. No rank takes part in more groups than a
-// transport opens; its channels stay under the number that waits can name (S3 sees to it), its open
-// transfers under their cap by waiting for the oldest.
+// C4: connect rounds cover every edge once: each pair of ranks that a channel joins, and each pair
+// that exchanges messages in the calls of a group, in all replicas. What is not connected before
+// the first step would be opened in the middle of one, in no agreed order. No rank takes part in
+// more groups than a transport opens; its channels stay under the number that waits can name (S3
+// sees to it), its open transfers under their cap by waiting for the oldest.
 #include <algorithm>
-#include <map>
+#include <compare>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 #include "compiler/Verify/Rules.h"
 #include "runtime/Plan/Caps.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Mesh.h"
 
 namespace vime::verify {
 namespace {
@@ -35,36 +36,112 @@ void judgeGroups(const ActionTable &table, Verdict &verdict) {
   }
 }
 
+/// The connections of a plan, each of which should be made once.
+class Connections {
+public:
+  Connections(const Plan &plan, Verdict &verdict) : plan(plan), pipeline(plan.mesh.pipeline) {
+    for (std::size_t round = 0; round < plan.connect.size(); ++round)
+      for (const Edge &pair : plan.connect[round].pairs)
+        all(plan.connect[round].inEveryReplica).push_back({pair, round});
+    for (std::vector<Made> *made : {&inside, &between}) {
+      std::sort(made->begin(), made->end());
+      for (std::size_t index = 1; index < made->size(); ++index)
+        if ((*made)[index].edge == (*made)[index - 1].edge)
+          verdict.error(Rule::C4, 2,
+                        fmt::format("ranks {} and {} are connected a second time in round {}",
+                                    (*made)[index].edge[0], (*made)[index].edge[1],
+                                    (*made)[index].round));
+    }
+  }
+
+  bool have(const Edge &edge) const {
+    const bool sameReplica = edge[0] / pipeline == edge[1] / pipeline;
+    return has(between, edge) ||
+           (sameReplica && has(inside, {edge[0] % pipeline, edge[1] % pipeline}));
+  }
+
+private:
+  struct Made {
+    Edge edge;
+    std::size_t round;
+    auto operator<=>(const Made &) const = default;
+  };
+  std::vector<Made> &all(bool inEveryReplica) { return inEveryReplica ? inside : between; }
+  static bool has(const std::vector<Made> &made, const Edge &edge) {
+    const auto found = std::lower_bound(made.begin(), made.end(), Made{edge, 0});
+    return found != made.end() && found->edge == edge;
+  }
+
+  const Plan &plan;
+  const std::uint32_t pipeline;
+  std::vector<Made> inside, between; // every replica; replicas, and pairs that are stated by rank
+};
+
+class Edges {
+public:
+  Edges(const ActionTable &table, Verdict &verdict)
+      : table(table), plan(table.plan()), verdict(verdict), connections(plan, verdict) {}
+
+  void judge() {
+    for (const LaneView &lane : table.lanes())
+      if (lane.partner != kNone && lane.first != lane.end)
+        expect(lane, table.lanes()[lane.partner].rank);
+    for (const GroupView &view : table.groups())
+      if (view.lanes.front() != kNone && isCalled(table.lanes()[view.lanes.front()]))
+        members(view, table.lanes()[view.lanes.front()]);
+  }
+
+private:
+  static bool isCalled(const LaneView &lane) { return lane.first != lane.end; }
+
+  /// All who exchange messages in a call, also those of replicas that are not in the table.
+  void members(const GroupView &view, const LaneView &lane) {
+    const Group &group = plan.groups[view.group];
+    const std::uint32_t count = memberCount(plan.mesh, group.axes),
+                        first = table.ranks()[view.members.front()].rank;
+    const auto rankOf = [&](std::uint32_t member) {
+      return memberRank(plan.mesh, first, group.axes, member);
+    };
+    // Of a star or a chain few members talk to one another.
+    const bool allTalk = count > 2 && talk(group.operation, group.root, 0, count - 1) &&
+                         talk(group.operation, group.root, 1, count - 1);
+    if (allTalk && !judged.insert({group.axes, first}).second)
+      return;
+    for (std::uint32_t one = 0; one < count; ++one)
+      for (std::uint32_t other = one + 1;
+           other < (allTalk || one == group.root ? count : std::min(count, one + 2)); ++other)
+        if (talk(group.operation, group.root, one, other) &&
+            !expect(lane, rankOf(one), rankOf(other)))
+          return;
+  }
+
+  bool expect(const LaneView &lane, std::uint32_t peer) {
+    return peer == lane.rank || expect(lane, lane.rank, peer);
+  }
+  bool expect(const LaneView &lane, std::uint32_t one, std::uint32_t other) {
+    const Edge edge = edgeOf(one, other);
+    if (connections.have(edge))
+      return true;
+    if (told.insert(edge).second)
+      verdict.error(Rule::C4, 1,
+                    fmt::format("no round connects ranks {} and {}, which exchange messages on {}",
+                                edge[0], edge[1], describeLane(plan, lane.rank, lane.lane)));
+    return false;
+  }
+
+  const ActionTable &table;
+  const Plan &plan;
+  Verdict &verdict;
+  const Connections connections;
+  std::set<Edge> told;
+  std::set<std::pair<std::uint8_t, std::uint32_t>> judged; // axes and first rank: all with all
+};
+
 } // namespace
 
 void verifyEdgesConnected(const ActionTable &table, Verdict &verdict) {
   judgeGroups(table, verdict);
-  const std::uint32_t pipeline = table.plan().mesh.pipeline;
-  std::set<Edge> inside, connected; // of every replica, of the plan
-  const std::vector<ConnectRound> &rounds = table.plan().connect;
-  for (std::size_t round = 0; round < rounds.size(); ++round)
-    for (const Edge &pair : rounds[round].pairs)
-      if (!(rounds[round].inEveryReplica ? inside : connected).insert(pair).second)
-        verdict.error(Rule::C4, 2,
-                      fmt::format("ranks {} and {} are connected a second time in round {}",
-                                  pair[0], pair[1], round));
-  const auto isConnected = [&](const Edge &edge) {
-    const bool sameReplica = edge[0] / pipeline == edge[1] / pipeline;
-    return connected.count(edge) != 0 ||
-           (sameReplica && inside.count({edge[0] % pipeline, edge[1] % pipeline}) != 0);
-  };
-  std::set<Edge> told;
-  for (const LaneView &lane : table.lanes()) {
-    if (lane.partner == kNone || lane.first == lane.end)
-      continue;
-    const std::uint32_t peer = table.lanes()[lane.partner].rank;
-    const Edge edge = edgeOf(lane.rank, peer);
-    if (peer != lane.rank && !isConnected(edge) && told.insert(edge).second)
-      verdict.error(Rule::C4, 1,
-                    fmt::format("no round connects ranks {} and {}, which exchange messages on {}",
-                                edge[0], edge[1],
-                                describeLane(table.plan(), lane.rank, lane.lane)));
-  }
+  Edges(table, verdict).judge();
 }
 
 } // namespace vime::verify

@@ -38,7 +38,7 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::S2, 4, "a backward takes no gradient from the stage behind it"},
     VerifierCode{Rule::S2, 5, "an action reads or gathers a buffer of which only a part was moved"},
     VerifierCode{Rule::S2, 6, "an action uses what a bad verdict on the step before takes back"},
-
+    VerifierCode{Rule::S2, 7, "shares of different versions of a stage's weights come together"},
     VerifierCode{Rule::S2, 20, "a task stands where the parameters of its stage are sharded away"},
 
     VerifierCode{Rule::S3, 1, "the mesh has axes that this version cannot judge"},
@@ -69,6 +69,8 @@ constexpr std::array kCodes = {
                  "setting out of range"},
 
     VerifierCode{Rule::S3, 23, "a decision, a condition or a case is none that a plan can have"},
+    VerifierCode{Rule::S3, 24,
+                 "samples are not cut into equal slices, or a pass lacks some of them"},
 
     VerifierCode{Rule::S4, 1, "weight gradients of a stage do not add up in ascending microbatch"},
     VerifierCode{Rule::S4, 2,
@@ -113,6 +115,10 @@ constexpr std::array kCodes = {
                  "the gradients of a stage are reduced before the last of them, or twice"},
     VerifierCode{Rule::S4, 21,
                  "a stage is not done again exactly once where the verdict is bad, and only there"},
+    VerifierCode{
+        Rule::S4, 22,
+        "squares of shares are not added up once over all replicas, when all of a rank are "
+        "taken and before they are gathered"},
 
     VerifierCode{Rule::C1, 1, "a channel has more sends than receives, or fewer"},
     VerifierCode{Rule::C1, 2, "the two ends of a channel disagree about bytes or type"},

@@ -62,7 +62,8 @@ LoopedPart::Key LoopedPart::keyOf(const Action &action) const {
 }
 
 bool LoopedPart::isOfOneKind() {
-  return step != 0 && areInSteps() && findDoings() && areInOrder() && ringsGoRound();
+  return step != 0 && step % plan.data.slices == 0 && areInSteps() && findDoings() &&
+         areInOrder() && ringsGoRound();
 }
 
 /// Then the loops of the case hold no others.
@@ -247,7 +248,7 @@ std::uint64_t LoopedPart::rings() const {
   std::uint64_t most = 0;
   for (const Buffer &buffer : layout.buffers)
     if (wraps(buffer))
-      most = std::max<std::uint64_t>(most, buffer.count);
+      most = std::max(most, round(buffer));
   return tripsFor(most * copies, step);
 }
 

@@ -16,7 +16,7 @@
 #include <tuple>
 #include <vector>
 
-#include "runtime/Plan/Plan.h"
+#include "runtime/Plan/Slices.h"
 
 namespace vime::verify {
 
@@ -83,8 +83,12 @@ private:
                    place == found.size() ? one.end : found[place]->begin);
   }
   bool isOfMicrobatch(const plan::Action &action) const;
+  /// Microbatches until a slot comes round again.
+  std::uint64_t round(const plan::Buffer &buffer) const {
+    return std::uint64_t(buffer.count) * microbatchesPerSlot(plan.data, buffer.kind);
+  }
   bool wraps(const plan::Buffer &buffer) const {
-    return buffer.count > 1 && buffer.count < microbatches;
+    return buffer.count > 1 && round(buffer) < microbatches;
   }
   template <typename Visit> void forEachOperand(const plan::Action &action, Visit visit) const;
 

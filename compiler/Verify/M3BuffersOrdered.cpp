@@ -116,8 +116,11 @@ private:
     if ((state.lanes & lane) != 0 && uses[slot * laneCount + now.action->lane] == now.position &&
         (access.writes || (state.writer == now.entry && state.position == now.position)))
       twice(now, access);
+    const auto ownerOf = [&](std::uint32_t microbatch) {
+      return ownerIn(table, rank, access.buffer, microbatch);
+    };
     if (access.reads && access.perMicrobatch && state.microbatch != kNone &&
-        state.microbatch != table.microbatch(rank, now.entry))
+        ownerOf(state.microbatch) != ownerOf(table.microbatch(rank, now.entry)))
       misplaced(now, access, state);
     if (access.writes) {
       state.lanes = 0;
@@ -244,8 +247,9 @@ bool wasWritten(const ActionTable &table, const RankView &rank, std::uint32_t be
   bool found = false;
   const AccessReader accesses(table, rank);
   const Segment &segment = rank.segments[table.segment(rank, before)];
+  const std::uint32_t owner = ownerIn(table, rank, buffer, microbatch);
   for (std::uint32_t entry = segment.first; entry < before && !found; ++entry)
-    if (table.microbatch(rank, entry) == microbatch)
+    if (ownerIn(table, rank, buffer, table.microbatch(rank, entry)) == owner)
       accesses.forEach(entry, [&](const SlotAccess &access) {
         found = found || (access.writes && access.perMicrobatch && access.buffer == buffer);
       });

@@ -55,9 +55,11 @@ bool Comparison::stepHolds(const Read &read, const Value &value, const Need &nee
     return value.instant == instant || !rank.segments[instant / 2].isLoop();
   const bool isUpdate =
       opcodeOf(value.product) == opcodeIndex(Opcode::Optimize) || isEarly(value.product);
-  if (need.step == OfStep::Copy && !isFirstIteration(instant))
-    return isUpdate && value.instant + 1 == instant;
-  if (need.step == OfStep::Weights || need.step == OfStep::Copy)
+  const bool isRedo = opcodeOf(value.product) == opcodeIndex(Opcode::Redo); // of either step's end
+  if (need.step == OfStep::Weights && !isFirstIteration(instant))
+    return ((isUpdate || isRedo) && value.instant + 1 == instant) ||
+           (isRedo && value.instant == instant);
+  if (need.step == OfStep::Weights)
     return value.instant != instant ||
            !isUpdate; // what this step's optimizer writes is for the next
   return need.step != OfStep::This || value.instant == instant;
@@ -145,12 +147,30 @@ void Comparison::fault(int number, std::uint32_t entry, std::uint32_t writer,
   verdict.to(finding, place);
 }
 
+std::uint32_t Comparison::wantedMicrobatch(const Need &need, const Read &read) const {
+  const std::uint32_t own = table.microbatch(rank, read.entry), slices = table.plan().data.slices;
+  switch (need.microbatch) {
+  case OfMicrobatch::Slot:
+    return read.index;
+  case OfMicrobatch::Before: // which is there: a first slice reads nothing
+    return own - 1;
+  case OfMicrobatch::Behind:
+    return own + 1;
+  case OfMicrobatch::EndSlice:
+    return own - own % slices + slices - 1;
+  default:
+    return own;
+  }
+}
+
 /// This rank wrote another microbatch into the slot, and the wanted one before.
 bool Comparison::wasOverwritten(const Read &read, const Value &value, std::uint32_t writer,
                                 std::uint32_t instant) const {
   const std::uint32_t microbatch = table.microbatch(rank, read.entry);
   return read.perMicrobatch && value.instant == instant && writer != kNone &&
-         owns(writer, read.slot) && table.microbatch(rank, writer) != microbatch &&
+         owns(writer, read.slot) &&
+         ownerIn(table, rank, read.buffer, table.microbatch(rank, writer)) !=
+             ownerIn(table, rank, read.buffer, microbatch) &&
          wasWritten(table, rank, read.entry, read.buffer, microbatch);
 }
 

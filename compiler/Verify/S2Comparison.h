@@ -54,9 +54,7 @@ private:
   std::uint32_t stageOf(std::uint32_t entry) const {
     return rank.stages[table.action(rank, entry).stage];
   }
-  std::uint32_t wantedMicrobatch(const Need &need, const Read &read) const {
-    return need.microbatch == OfMicrobatch::Slot ? read.index : table.microbatch(rank, read.entry);
-  }
+  std::uint32_t wantedMicrobatch(const Need &need, const Read &read) const;
   bool wasOverwritten(const Read &read, const Value &value, std::uint32_t writer,
                       std::uint32_t instant) const;
   bool owns(std::uint32_t writer, std::uint32_t slot) const;

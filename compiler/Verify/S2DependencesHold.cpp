@@ -66,7 +66,8 @@ public:
               std::vector<MessageRead> &messageReads, Verdict &verdict)
       : table(table), rank(rank), carried(carried), messageReads(messageReads), needs(needTable()),
         signatures(signatureTable()), accesses(table, rank), comparison(table, rank, verdict),
-        values(rank.slotCount), writers(rank.slotCount, kNone), judged(rank.slotCount) {
+        values(rank.slotCount), writers(rank.slotCount, kNone), copiedFrom(rank.slotCount, kNone),
+        judged(rank.slotCount) {
     for (std::uint32_t lane = 0; lane < rank.program->lanes.size(); ++lane) {
       next[lane] = table.lane(rank, lane).first;
       arrivals[lane] = arrivalsOn(table.lane(rank, lane));
@@ -79,6 +80,7 @@ public:
       openReads.clear();
       openMessages.clear();
       std::fill(judged.begin(), judged.end(), kUnjudged);
+      std::fill(copiedFrom.begin(), copiedFrom.end(), kNone);
       const Segment &body = rank.segments[segment];
       revoked = comparison.endOfRevokedIn(segment);
       for (std::uint32_t entry = body.first; entry < body.end; ++entry) {
@@ -96,8 +98,9 @@ private:
     const Action &action = table.action(rank, entry);
     const std::uint8_t opcode = opcodeIndex(action.opcode);
     const std::uint32_t position = next[action.lane]++;
-    const bool carries =
-        action.opcode == code(Opcode::Send) || action.opcode == code(Opcode::Broadcast);
+    const bool carries = action.opcode == code(Opcode::Send) ||
+                         action.opcode == code(Opcode::Broadcast) ||
+                         action.opcode == code(Opcode::Unshard);
     if (opcode == opcodeIndex(Opcode::Backward) || opcode == opcodeIndex(Opcode::BackwardInput) ||
         opcode == opcodeIndex(Opcode::BackwardWeight))
       judgeGradient(entry, action);
@@ -107,7 +110,7 @@ private:
           for (std::uint32_t slot = access.first; slot < access.end; ++slot)
             read({entry, slot, slot - access.first, access.buffer, need, access.perMicrobatch},
                  action);
-        if (carries)
+        if (carries && access.operand == 0)
           carry(position, access);
       }
       if (opcode == opcodeIndex(Opcode::Gather) || opcode == opcodeIndex(Opcode::AllGather))
@@ -153,7 +156,9 @@ private:
     const Need &need = needs.needs[read.need];
     const std::uint64_t key =
         std::uint64_t{read.need} << 56 | std::uint64_t{action.stage} << 32 |
-        (need.microbatch == OfMicrobatch::Same ? table.microbatch(rank, read.entry) : 0);
+        (need.microbatch != OfMicrobatch::Any && need.microbatch != OfMicrobatch::Slot
+             ? table.microbatch(rank, read.entry)
+             : 0);
     if (judged[read.slot] == key)
       return;
     judged[read.slot] = key;
@@ -162,15 +167,24 @@ private:
       messageReads.push_back({read, value, writers[read.slot], instant});
     else if (!comparison.holds(read, value, instant))
       return comparison.report(read, value, writers[read.slot], instant);
-    if (value.instant != instant || value.product == kNothing)
-      openReads.push_back(read);
+    if (isOpen(value))
+      openReads.push_back(read), openReads.back().slot = sourceOf(read.slot);
+  }
+
+  /// Made before this segment, or never: a later iteration finds what the one before left.
+  bool isOpen(const Value &value) const {
+    return value.instant != instant || value.product == kNothing;
+  }
+  /// Where what an open slot holds was copied from in this segment.
+  std::uint32_t sourceOf(std::uint32_t slot) const {
+    return copiedFrom[slot] == kNone ? slot : copiedFrom[slot];
   }
 
   void carry(std::uint32_t position, const SlotAccess &access) {
     carried.first[position] = static_cast<std::uint32_t>(carried.values.size());
     for (std::uint32_t slot = access.first; slot < access.end; ++slot) {
-      if (values[slot].instant != instant || values[slot].product == kNothing)
-        openMessages.push_back({static_cast<std::uint32_t>(carried.values.size()), slot});
+      if (isOpen(values[slot]))
+        openMessages.push_back({static_cast<std::uint32_t>(carried.values.size()), sourceOf(slot)});
       carried.values.push_back(values[slot]);
     }
   }
@@ -184,13 +198,18 @@ private:
       value.stage = static_cast<std::uint16_t>(rank.stages[action.stage]);
     value.revoked = entry < revoked &&
                     (action.opcode == code(Opcode::Forward) || action.opcode == code(Opcode::Loss));
-    if (action.opcode == code(Opcode::Copy))
-      value = values[copied(entry, action)];
+    std::uint32_t source = kNone;
+    if (action.opcode == code(Opcode::Copy) || action.opcode == code(Opcode::Unshard)) {
+      source = copied(entry, action);
+      value = values[source];
+      source = isOpen(value) ? sourceOf(source) : kNone;
+    }
     const bool moved =
         action.opcode == code(Opcode::Receive) || action.opcode == code(Opcode::Broadcast);
     for (std::uint32_t slot = access.first; slot < access.end; ++slot) {
       values[slot] = moved ? received(action, position, access, slot) : value;
       writers[slot] = entry;
+      copiedFrom[slot] = source;
       judged[slot] = kUnjudged;
     }
   }
@@ -198,7 +217,7 @@ private:
   std::uint32_t copied(std::uint32_t entry, const Action &action) const {
     const std::uint32_t buffer = rank.program->operands[action.operands];
     return rank.slots[buffer].first +
-           table.microbatch(rank, entry) % rank.layout->buffers[buffer].count;
+           slotOf(table.plan().data, rank.layout->buffers[buffer], table.microbatch(rank, entry));
   }
 
   /// Where messages of a lane come from.
@@ -256,8 +275,10 @@ private:
   const std::array<const Signature *, kOpcodes> &signatures;
   AccessReader accesses;
   Comparison comparison;
-  std::vector<Value> values;          // of each slot
-  std::vector<std::uint32_t> writers; // of each slot the entry that wrote it
+  std::vector<Value> values;             // of each slot
+  std::vector<std::uint32_t> writers;    // of each slot the entry that wrote it
+  std::vector<std::uint32_t> copiedFrom; // of each slot that an open one was copied to in this
+                                         // segment: that one
   std::vector<std::uint64_t>
       judged; // of each slot the last need that was compared with its content
   std::vector<Read> openReads;
@@ -318,6 +339,62 @@ void judgeMessages(const ActionTable &table, const Carried &carried,
   }
 }
 
+/// All shares that come together are of one version: of each call, what every member gave is what
+/// the root gave, in the first iteration and in later ones.
+class Shares {
+public:
+  Shares(const ActionTable &table, const Carried &carried, Verdict &verdict)
+      : table(table), carried(carried), verdict(verdict) {}
+
+  void judge(const GroupView &view) {
+    if (!view.matched || table.plan().groups[view.group].operation != Collective::Unshard)
+      return;
+    const std::span<const std::uint32_t> roots = callsOf(view, view.root);
+    for (std::uint32_t member = 0; member < view.lanes.size(); ++member)
+      for (std::size_t call = 0; call < roots.size(); ++call) {
+        const std::uint32_t own = table.lanes()[view.lanes[member]].first + call,
+                            its = table.lanes()[view.lanes[view.root]].first + call;
+        if (isAlike(given(own, false), given(its, false)) &&
+            isAlike(given(own, true), given(its, true)))
+          continue;
+        const ActionPlace place = placeOf(table, rankOf(view, member), callsOf(view, member)[call]),
+                          other = placeOf(table, rankOf(view, view.root), roots[call]);
+        Finding &finding = verdict.error(
+            Rule::S2, 7, place,
+            fmt::format("{} gathers another version of the weights from rank {} than from rank {}",
+                        verdict.words(place), place.rank, other.rank));
+        verdict.from(finding, other);
+        verdict.to(finding, place);
+        break;
+      }
+  }
+
+private:
+  const RankView &rankOf(const GroupView &view, std::uint32_t member) const {
+    return table.ranks()[view.members[member]];
+  }
+  std::span<const std::uint32_t> callsOf(const GroupView &view, std::uint32_t member) const {
+    return table.dispatched(table.lanes()[view.lanes[member]]);
+  }
+  Value given(std::uint32_t position, bool later) const {
+    const std::uint32_t index = carried.first[position];
+    if (index == kNone)
+      return {.product = kUntold};
+    const auto other = std::lower_bound(
+        carried.later.begin(), carried.later.end(), index,
+        [](const Carried::Later &one, std::uint32_t wanted) { return one.index < wanted; });
+    const bool differs = later && other != carried.later.end() && other->index == index;
+    return differs ? other->value : carried.values[index];
+  }
+  static bool isAlike(const Value &one, const Value &other) {
+    return one.product == other.product && one.instant == other.instant && one.stage == other.stage;
+  }
+
+  const ActionTable &table;
+  const Carried &carried;
+  Verdict &verdict;
+};
+
 } // namespace
 
 void verifyDependencesHold(const ActionTable &table, Verdict &verdict) {
@@ -329,6 +406,8 @@ void verifyDependencesHold(const ActionTable &table, Verdict &verdict) {
   for (const RankView &rank : table.ranks())
     Dependences(table, rank, carried, messageReads, verdict).run();
   judgeMessages(table, carried, messageReads, verdict);
+  for (const GroupView &view : table.groups())
+    Shares(table, carried, verdict).judge(view);
 }
 
 } // namespace vime::verify

@@ -11,7 +11,7 @@ using namespace plan;
 
 struct Row {
   std::string_view reader, operand;
-  std::array<std::string_view, 4> writers; // `opcode.operand`
+  std::array<std::string_view, 5> writers; // `opcode.operand`
   OfStage stage = OfStage::Any;
   OfMicrobatch microbatch = OfMicrobatch::Any;
   OfStep step = OfStep::This;
@@ -25,13 +25,12 @@ constexpr auto NoMicrobatch = OfMicrobatch::Any;
 constexpr auto EachSlot = OfMicrobatch::Slot;
 constexpr auto This = OfStep::This;
 constexpr auto Weights = OfStep::Weights;
-constexpr auto Copy = OfStep::Copy;
 constexpr auto AnyStep = OfStep::Any;
 constexpr auto Latest = OfStep::Latest;
 constexpr auto Sum = OfStep::Sum;
 constexpr auto Settled = OfStep::Settled;
 
-using Writers = std::array<std::string_view, 4>;
+using Writers = std::array<std::string_view, 5>;
 constexpr Writers kHeader{"load.header", "settle.header"}, kSegments{"load.segments"},
     kOutput{"forward.output"};
 constexpr Writers kHeldOut{"load_evaluation.header"};
@@ -47,12 +46,14 @@ constexpr Writers kGradient{"backward.input_gradient", "backward_input.input_gra
 constexpr Writers kSummands{"backward.gradients", "backward_weight.gradients"};
 // Whether replicas and copies are there to be added up, and that they are, S4 judges.
 constexpr Writers kReduced{"backward.gradients", "backward_weight.gradients", "add_tied.gradients",
-                           "all_reduce.gradients"};
+                           "all_reduce.gradients", "reduce_scatter.gradients"};
 constexpr Writers kSum{"backward.gradients", "backward_weight.gradients",
                        "scale_gradients.gradients"};
 constexpr Writers kReady{"backward.gradients", "backward_weight.gradients", "add_tied.gradients",
                          "all_reduce.gradients"};
 constexpr Writers kTied{"backward.tied_gradients", "backward_weight.tied_gradients"};
+constexpr Writers kContextGradients{"backward.context_gradients",
+                                    "backward_input.context_gradients"};
 constexpr Writers kScaled{"scale_gradients.gradients"}, kForwardStash{"forward.stash"};
 constexpr Writers kStats{"measure.stats", "measure_evaluation.stats", "export_shard.stats",
                          "gather.destination"},
@@ -63,7 +64,8 @@ constexpr Row kRows[] = {
     {"forward", "segments", kSegments},
     {"forward", "input", kOutput, Before, SameMicrobatch, This, "first", "load.tokens"},
     {"forward", "weights", kWeights, Same, NoMicrobatch, Weights},
-    {"forward", "tied_weights", kWeights, First, NoMicrobatch, Copy},
+    {"forward", "tied_weights", kWeights, First, NoMicrobatch, Weights},
+    {"forward", "context", {"forward.context"}, Same, OfMicrobatch::Before},
 
     {"loss", "header", kHeader},
     {"loss", "segments", kSegments},
@@ -77,8 +79,10 @@ constexpr Row kRows[] = {
     {"backward", "weights", kWeights, Same, NoMicrobatch, Weights},
     {"backward", "stash", kForwardStash, Same, SameMicrobatch, This, "last", "loss.stash"},
     {"backward", "gradients", kSum, Same, NoMicrobatch, Sum},
-    {"backward", "tied_weights", kWeights, First, NoMicrobatch, Copy},
+    {"backward", "tied_weights", kWeights, First, NoMicrobatch, Weights},
     {"backward", "tied_gradients", kTied, Same, NoMicrobatch, Sum},
+    {"backward", "context", {"forward.context"}, Same, OfMicrobatch::EndSlice},
+    {"backward", "context_gradients", kContextGradients, Same, OfMicrobatch::Behind},
 
     {"backward_input", "header", kHeader},
     {"backward_input", "segments", kSegments},
@@ -86,7 +90,9 @@ constexpr Row kRows[] = {
     {"backward_input", "input", kOutput, Before, SameMicrobatch, This, "first", "load.tokens"},
     {"backward_input", "weights", kWeights, Same, NoMicrobatch, Weights},
     {"backward_input", "stash", kForwardStash, Same, SameMicrobatch, This, "last", "loss.stash"},
-    {"backward_input", "tied_weights", kWeights, First, NoMicrobatch, Copy},
+    {"backward_input", "tied_weights", kWeights, First, NoMicrobatch, Weights},
+    {"backward_input", "context", {"forward.context"}, Same, OfMicrobatch::EndSlice},
+    {"backward_input", "context_gradients", kContextGradients, Same, OfMicrobatch::Behind},
 
     {"backward_weight", "header", kHeader},
     {"backward_weight", "segments", kSegments},
@@ -102,9 +108,12 @@ constexpr Row kRows[] = {
     {"add_tied", "tied_gradients", kTied, Last},
     {"add_tied", "gradients", kSummands, Same},
     {"all_reduce", "gradients", kReady, Same}, // S4 tells when they are added
+    {"reduce_scatter", "gradients", kReady, Same},
+    {"unshard", "weight_share", kWeights, Same, NoMicrobatch, AnyStep}, // who reads them tells
+    {"reduce_squares", "squares", {"square_norm.squares"}},
     {"scale_gradients", "gradients", kReduced, Same},
     {"square_norm", "gradients", kScaled, Same},
-    {"all_gather", "source", {"square_norm.squares"}},
+    {"all_gather", "source", {"square_norm.squares", "reduce_squares.squares"}},
     {"clip", "all_squares", {"all_gather.destination"}},
     {"optimize", "header", kHeader},
     {"optimize", "scalars", {"clip.scalars"}},
@@ -143,6 +152,7 @@ constexpr Row kRows[] = {
      "load_evaluation.tokens"},
     {"evaluate", "weights", kNewWeights, Same},
     {"evaluate", "tied_weights", kNewWeights, First},
+    {"evaluate", "context", {"evaluate.context"}, Same, OfMicrobatch::Before},
     {"evaluate_loss", "header", kHeldOut},
     {"evaluate_loss", "segments", {"load_evaluation.segments"}},
     {"evaluate_loss", "labels", {"load_evaluation.labels"}},
@@ -171,7 +181,7 @@ Product product(std::string_view text) {
   return productOf(opcodeIndex(signature->opcode), operand);
 }
 
-Need::Products products(const std::array<std::string_view, 4> &writers) {
+Need::Products products(const std::array<std::string_view, 5> &writers) {
   Need::Products numbers = Need::kNone;
   for (std::size_t index = 0; index < writers.size(); ++index)
     if (!writers[index].empty())

@@ -39,19 +39,20 @@ struct Value {
 
 /// First, Last: of the model.
 enum class OfStage : std::uint8_t { Any, Same, Before, Behind, First, Last };
-enum class OfMicrobatch : std::uint8_t { Any, Same, Slot };
-/// Weights: made by an earlier step. Copy: likewise, and by the one before where there is one: what
-/// is copied from elsewhere could also be too old. Sum: whatever is added to, or nothing; which
+/// Before, Behind: the slice there, of the same samples; EndSlice: their last one.
+enum class OfMicrobatch : std::uint8_t { Any, Same, Slot, Before, Behind, EndSlice };
+/// Weights: made by an earlier step, and by the one before where there is one: what is copied from
+/// elsewhere could also be too old. Sum: whatever is added to, or nothing; which
 /// one, S4 judges. Latest: of this step; behind the steps anything, outside of
 /// loops of any step. Settled: of the step before in front of this one's early optimizer (in the
 /// first step nothing), behind it, and without one, of this step.
-enum class OfStep : std::uint8_t { Any, This, Weights, Copy, Sum, Latest, Settled };
+enum class OfStep : std::uint8_t { Any, This, Weights, Sum, Latest, Settled };
 
 /// What an operand must hold when it is read. Stage and microbatch count only if the writer has
 /// them.
 struct Need {
-  using Products = std::array<Product, 4>;
-  static constexpr Products kNone{kNothing, kNothing, kNothing, kNothing};
+  using Products = std::array<Product, 5>;
+  static constexpr Products kNone{kNothing, kNothing, kNothing, kNothing, kNothing};
   Products products = kNone;
   Products onFirst = kNone; // on the first stage instead
   Products onLast = kNone;  // on the last stage instead; of a single stage both apply

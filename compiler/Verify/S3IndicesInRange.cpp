@@ -14,6 +14,7 @@
 #include "runtime/Plan/Loops.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
+#include "runtime/Plan/Slices.h"
 
 namespace vime::verify {
 namespace {
@@ -94,6 +95,11 @@ private:
     for (const Model &model : plan.models)
       count += model.stages.size();
     for (const Model &model : plan.models)
+      require(!model.sharded ||
+                  (plan.mesh.data > 1 && copiesOf(model.stages) == 1 && !model.config.tiedHead),
+              4, "{} replicas share a model, of which it has {} copies{}", plan.mesh.data,
+              copiesOf(model.stages), model.config.tiedHead ? " and a tied head" : "");
+    for (const Model &model : plan.models)
       require(copiesOf(model.stages) <= 2 && copiesOf(model.stages) <= plan.data.microbatches, 4,
               "the plan has {} copies of a model, for at most 2 and no more than the microbatches "
               "of a step",
@@ -103,7 +109,30 @@ private:
            require(plan.data.microbatches >= 1 && plan.data.microbatches <= kMaxMicrobatches, 4,
                    "a step has {} microbatches, not 1 to {}", plan.data.microbatches,
                    kMaxMicrobatches) &&
-           require(plan.data.tokens >= 1, 4, "a microbatch has up to {} tokens", plan.data.tokens);
+           require(plan.data.tokens >= 1, 4, "a microbatch has up to {} tokens",
+                   plan.data.tokens) &&
+           slices();
+  }
+
+  /// A pass has all slices of a microbatch, and all slices are alike.
+  bool slices() {
+    const std::uint32_t slices = plan.data.slices;
+    if (!require(slices >= 1 && plan.data.sequence % slices == 0, 24,
+                 "samples of {} tokens are cut into {} slices", plan.data.sequence, slices))
+      return false;
+    const auto isWhole = [&](std::uint32_t microbatches) {
+      return require(microbatches % slices == 0, 24,
+                     "a pass of {} microbatches lacks some of their {} slices", microbatches,
+                     slices);
+    };
+    const auto counts = valuesOf(plan, Decision::Microbatches);
+    return isWhole(plan.data.microbatches) && isWhole(plan.evaluation.microbatches) &&
+           std::all_of(counts.begin(), counts.end(), isWhole);
+  }
+
+  bool isSharded() const {
+    return std::any_of(plan.models.begin(), plan.models.end(),
+                       [](const Model &model) { return model.sharded; });
   }
 
   bool groups() {
@@ -121,6 +150,10 @@ private:
       require(group.root < (alongReplicas ? 1 : members), 5,
               "group `{}` has root {} and {} members{}", group.name, group.root, members,
               alongReplicas ? "; along `dp` the leading replica is the root" : "");
+      const bool shares =
+          movesOperands(group.operation) && group.operation != Collective::AllReduce;
+      require(!shares || (alongReplicas && isSharded()), 5,
+              "group `{}` moves shares, though no replicas share anything along it", group.name);
       require(alongReplicas || isMirrored || group.operation != Collective::AllReduce, 5,
               "group `{}` adds up over the stages of a pipeline", group.name);
       require(!isMirrored || group.operation == Collective::AllReduce, 5,
@@ -265,7 +298,7 @@ private:
   static bool holdsMicrobatches(BufferKind kind) {
     return (kind >= BufferKind::Segments && kind <= BufferKind::Losses) ||
            (kind >= BufferKind::Input && kind <= BufferKind::WeightStash) ||
-           kind == BufferKind::Workspace;
+           kind == BufferKind::Workspace || isShared(kind);
   }
 
   bool slots(std::uint32_t rank) {

@@ -2,7 +2,8 @@
 // so, as its order has them), the first one overwriting what the last step left; where the head is
 // tied to the embedding, its sum is added to the embedding's once, when both are complete; where
 // there are two copies of the model, gradients are then added up once over both, where there are
-// replicas, reduced once over all of them; then they are scaled once, their squares taken, gathered
+// replicas, reduced once over all of them, to a share for each where they share the model; then
+// they are scaled once, their squares taken, those of shares added up over the replicas, gathered
 // with those of all stages, the factor for clipping computed, and the optimizer runs once.
 //
 // Ascending order is what makes sums bit-equal across orders (architecture.md, section 8); tables
@@ -49,6 +50,8 @@ public:
         reduces(table.plan().mesh.data > 1), summed(reduces ? Phase::Reduced
                                                     : joins ? Phase::Joined
                                                             : Phase::Gradients),
+        isSharded(std::ranges::any_of(table.plan().models,
+                                      [](const Model &model) { return model.sharded; })),
         mayBeBad(std::ranges::any_of(valuesOf(table.plan(), Decision::Bad),
                                      [](std::uint32_t value) { return value != 0; })) {}
 
@@ -81,7 +84,10 @@ private:
     case Opcode::AddTied:
       return addTied(entry, action);
     case Opcode::AllReduce:
+    case Opcode::ReduceScatter:
       return reduce(entry, action);
+    case Opcode::ReduceSquares:
+      return reduceSquares(entry, action);
     case Opcode::ScaleGradients:
       if (isTiedEmbedding(action.stage) && stages[action.stage].tiedAdded == kNone)
         fault(12, entry, stages[action.stage].last,
@@ -282,10 +288,34 @@ private:
     return kNext[static_cast<std::size_t>(phase)];
   }
 
+  /// Of all stages of the rank: each replica has squared its share.
+  void reduceSquares(std::uint32_t entry, const Action &action) {
+    used = true;
+    const std::uint32_t buffer = rank.program->operands[action.operands];
+    if (squaresReduced != kNone)
+      fault(22, entry, squaresReduced, "adds up the squares of the shares a second time");
+    else if (gathered != kNone)
+      fault(22, entry, gathered, "adds up the squares of the shares too late");
+    for (std::uint32_t stage = 0; stage < stages.size(); ++stage)
+      if (stages[stage].phase < Phase::Squared)
+        fault(22, entry, stages[stage].last,
+              fmt::format("adds up squares of shares before those of stage {} are taken",
+                          stageName(stage)));
+      else if (stages[stage].squares != buffer)
+        fault(22, entry, stages[stage].last,
+              fmt::format("adds up no squares of stage {}, which lie elsewhere", stageName(stage)));
+    squaresReduced = entry;
+  }
+
   void gatherSquares(std::uint32_t entry, const Action &action) {
     const std::uint32_t buffer = rank.program->operands[action.operands];
     if (rank.layout->buffers[buffer].kind != BufferKind::Squares)
       return;
+    // Replicas have the same squares: along another axis there may be as many, but not all.
+    if (table.plan().groups[rank.program->lanes[action.lane].group].axes != bitOf(Axis::Pipeline))
+      fault(7, entry, kNone, "gathers squares of others than all ranks of its replica");
+    if (isSharded && squaresReduced == kNone)
+      fault(22, entry, kNone, "gathers squares of shares before they are added up");
     if (gathered != kNone)
       fault(7, entry, gathered, "gathers the squares a second time");
     for (std::uint32_t stage = 0; stage < stages.size(); ++stage)
@@ -341,7 +371,8 @@ private:
   std::vector<StageState> stages;
   const bool joins, reduces; // over copies of the model, over replicas
   const Phase summed;        // before which nothing may be scaled
-  std::uint32_t gathered = kNone, clipped = kNone;
+  std::uint32_t squaresReduced = kNone, gathered = kNone, clipped = kNone;
+  const bool isSharded;
   const bool mayBeBad;
   bool used = false;
 };

@@ -52,6 +52,7 @@ void columns(Of<plan::DataSettings> auto &data, auto &visit) {
   visit("samples", data.samples);
   visit("tokens", data.tokens);
   visit("microbatches", data.microbatches);
+  visit.optional("slices", data.slices, data.slices != 1);
   visit("batch", data.batch);
   visit("split", data.split);
   visit("tail", data.tail);

@@ -68,6 +68,7 @@ Json modelJson(const Model &model) {
                {"module_hash", toHex(model.moduleHash)},
                {"checkpoint", model.checkpoint},
                {"module", model.moduleFile},
+               {"sharded", model.sharded},
                {"stages", Json::array()}};
   for (const StageRange &range : model.stages) {
     Json tensors = Json::array();
@@ -98,6 +99,7 @@ Json settingsJson(const Plan &plan) {
             {"samples", data.samples},
             {"tokens", data.tokens},
             {"microbatches", data.microbatches},
+            {"slices", data.slices},
             {"batch", data.batch},
             {"split", wordOf(data.split)},
             {"tail", wordOf(data.tail)}}},

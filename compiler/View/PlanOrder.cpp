@@ -57,6 +57,7 @@ std::vector<Task> rowOf(const Plan &plan, const Program &program) {
 
 Schedule orderOf(const Plan &plan) {
   Schedule order;
+  order.slices = static_cast<int>(plan.data.slices);
   std::size_t stages = 0;
   for (const Model &model : plan.models) {
     stages = std::max(stages, model.stages.size());

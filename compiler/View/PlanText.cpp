@@ -165,13 +165,14 @@ void TextWriter::head() {
 
 void TextWriter::models() {
   for (std::size_t index = 0; index < plan.models.size(); ++index) {
-    const auto &[config, stages, checkpoint, moduleFile, moduleHash] = plan.models[index];
+    const auto &[config, stages, checkpoint, moduleFile, moduleHash, sharded] = plan.models[index];
     put("model {}", index);
     ColumnWriter visit(text);
     columns(config, visit);
     visit("checkpoint", checkpoint);
     visit.optional("module", moduleFile, !moduleFile.empty());
     visit.optional("module_hash", moduleHash, moduleHash != Hash128());
+    visit.flag("sharded", sharded);
     end("");
     for (std::size_t stage = 0; stage < stages.size(); ++stage)
       row(fmt::format("part {} of model {}", stage, index), stages[stage]);

@@ -101,6 +101,7 @@ private:
     ColumnReader visit(scan);
     visit.optional("module", model.moduleFile, false);
     visit.optional("module_hash", model.moduleHash, false);
+    visit.flag("sharded", model.sharded);
   }
 
   void part() {

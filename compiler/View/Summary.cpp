@@ -102,7 +102,8 @@ std::string variedText(const Plan &plan) {
 
 /// What a step takes, where that is not so many windows for each microbatch.
 std::string packedText(const DataSettings &data) {
-  const bool isPacked = data.tokens < std::uint64_t(data.samples) * data.sequence;
+  const bool isPacked =
+      data.tokens * std::uint64_t(data.slices) < std::uint64_t(data.samples) * data.sequence;
   if (data.split == Split::Window && !isPacked)
     return {};
   return fmt::format("{} a step, each a {} of {}at most {} tokens{}", amount(data.batch, "sample"),
@@ -120,9 +121,11 @@ std::string planSummary(const Plan &plan, std::span<const std::string_view> prov
   text += fmt::format("plan      {}\n", toHex(planId(plan)));
   for (const Model &model : plan.models)
     text += fmt::format("model     {}\n", modelLine(model));
-  text += fmt::format("schedule  {} on {}, {} of {} tokens{}\n", plan.schedule,
-                      meshInWords(plan.mesh), amount(data.microbatches, "microbatch"), data.tokens,
-                      plan.mesh.data > 1 ? " in each" : "");
+  text +=
+      fmt::format("schedule  {} on {}, {} of {} tokens{}{}\n", plan.schedule,
+                  meshInWords(plan.mesh), amount(data.microbatches / data.slices, "microbatch"),
+                  data.tokens * std::uint64_t(data.slices), plan.mesh.data > 1 ? " in each" : "",
+                  data.slices > 1 ? fmt::format(", in {} slices", data.slices) : "");
   if (const std::string packed = packedText(data); !packed.empty())
     text += fmt::format("data      {}\n", packed);
   if (const std::string varied = variedText(plan); !varied.empty())

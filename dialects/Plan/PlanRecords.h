@@ -197,6 +197,7 @@ template <typename Fields> void visitFields(Fields &fields, plan::Model &model) 
   fields.optional("module", model.moduleFile, std::string());
   fields.optional("module_hash_low", model.moduleHash[0], std::uint64_t{0});
   fields.optional("module_hash_high", model.moduleHash[1], std::uint64_t{0});
+  fields.flag("sharded", model.sharded);
   fields.list("stages", model.stages);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::DataSettings &data) {
@@ -208,6 +209,7 @@ template <typename Fields> void visitFields(Fields &fields, plan::DataSettings &
   fields.named("samples", data.samples);
   fields.named("tokens", data.tokens);
   fields.named("microbatches", data.microbatches);
+  fields.optional("slices", data.slices, 1u);
   fields.named("batch", data.batch);
   fields.optional("split", data.split, plan::Split::Window);
   fields.optional("tail", data.tail, plan::Tail::Join);

@@ -6,6 +6,7 @@
 // so bits depend neither on block sizes nor on the width of a vector.
 #pragma once
 
+#include "kernels/Cpu/CpuKernels.h"
 #include "kernels/Cpu/Elementary.h"
 #include "kernels/Cpu/Gemm.h"
 #include "kernels/Kernels.h"
@@ -28,6 +29,28 @@ VIME_INLINE Vector<T> visible(std::int64_t lag, int v, Vector<T> shown, Vector<T
 
 template <typename T> RowMajor<T> rowsFrom(RowMajor<T> matrix, std::int64_t row) {
   return {matrix.data + row * matrix.stride, matrix.stride};
+}
+
+/// Keys and values of one key-value head of one segment, by position, without gaps: those of
+/// earlier slices, then the slice's own.
+template <typename E>
+void copyKeys(const Attention &attention, const Segments &segments, const SliceContext &context,
+              std::int32_t segment, std::int32_t keyHead, ConstMatrix qkv, Sum<E> *keys,
+              Sum<E> *values) {
+  using T = Sum<E>;
+  const std::int64_t width = attention.headWidth, before = segments.first,
+                     apart = attention.keyValueWidth(), start = segments.offsets[segment],
+                     tokens = segments.offsets[segment + 1] - start;
+  if (before > 0) {
+    const E *kept = rowOf<E>(context.keyValues, segment * context.rows) + keyHead * width;
+    const std::int64_t stride = context.keyValues.stride;
+    copyRows<T>(before, width, RowMajor{kept, stride}, RowMajor{keys, width});
+    copyRows<T>(before, width, RowMajor{kept + apart, stride}, RowMajor{values, width});
+  }
+  const E *own = rowOf<E>(qkv, start) + attention.queryWidth() + keyHead * width;
+  copyRows<T>(tokens, width, RowMajor{own, qkv.stride}, RowMajor{keys + before * width, width});
+  copyRows<T>(tokens, width, RowMajor{own + apart, qkv.stride},
+              RowMajor{values + before * width, width});
 }
 
 inline constexpr double kLog2E = 1.44269504088896340736;

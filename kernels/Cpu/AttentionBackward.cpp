@@ -4,7 +4,8 @@
 // With P the weights, D = dOut · out per query, scaled scores S:
 //   dV = Pᵀ dOut,  dS = P ∘ (dOut Vᵀ - D) / sqrt(width),  dQ = dS K,  dK = dSᵀ Q.
 // The block is 32 queries in every build, because dK and dV add up block by block: an element is
-// chunk + chunk + ..., each chunk one chain over a block's queries; heads of a group ascend.
+// chunk + chunk + ..., each chunk one chain over a block's queries; heads of a group ascend. Of
+// slices of samples the later ones come first: their sum is what this one begins with.
 #include "kernels/Cpu/Attention.h"
 #include "kernels/Cpu/CpuKernels.h"
 #include "kernels/Cpu/Scratch.h"
@@ -18,7 +19,6 @@ constexpr std::int64_t kKeyTile = 256; // a multiple of kDepthChunk, so that chu
 /// One query head of one segment, of elements E; `queries` becomes its gradient. All that is
 /// computed is of T = Sum<E>.
 template <typename E> struct Head {
-  std::int64_t tokens;
   std::int64_t width;
   ScoreScale<Sum<E>> scale;
   RowMajor<E> queries;
@@ -30,29 +30,29 @@ template <typename E> struct Head {
 /// `padded`: the head's width filled up to whole panels of VectorsOfHead vectors.
 template <typename T> struct Areas {
   std::int64_t padded;
-  T *keys, *values;              // compact copies of one key-value head: [tokens, width]
-  T *dKeys, *dValues;            // their gradients so far: [tokens, padded]
+  T *keys, *values;              // compact copies of one key-value head: [keys, width]
+  T *dKeys, *dValues;            // their gradients so far: [keys, padded]
   T *queryRows, *dOutRows;       // one block, packed panels: [queries, padded]
   T *queryColumns, *dOutColumns; // one block, transposed: [width, kQueryBlock] in panels
   T *outColumns;                 // one panel, transposed: [width, panel]
   T *dQueryColumns;              // one block, transposed, in panels: [width, panel]
   T *weights, *dScores;          // one tile: [keys, kQueryBlock]
 
-  Areas(void *workspace, std::int64_t width, std::int64_t padded, std::int64_t tokens)
+  Areas(void *workspace, std::int64_t width, std::int64_t padded, std::int64_t seen)
       : padded(padded) {
     Scratch scratch(workspace);
-    keys = scratch.take<T>(tokens * width);
-    values = scratch.take<T>(tokens * width);
-    dKeys = scratch.take<T>(tokens * padded);
-    dValues = scratch.take<T>(tokens * padded);
+    keys = scratch.take<T>(seen * width);
+    values = scratch.take<T>(seen * width);
+    dKeys = scratch.take<T>(seen * padded);
+    dValues = scratch.take<T>(seen * padded);
     queryRows = scratch.take<T>(kQueryBlock * padded);
     dOutRows = scratch.take<T>(kQueryBlock * padded);
     queryColumns = scratch.take<T>(kQueryBlock * width);
     dOutColumns = scratch.take<T>(kQueryBlock * width);
     outColumns = scratch.take<T>(kQueryBlock * width);
     dQueryColumns = scratch.take<T>(kQueryBlock * width);
-    weights = scratch.take<T>(minimum(kKeyTile, tokens) * kQueryBlock);
-    dScores = scratch.take<T>(minimum(kKeyTile, tokens) * kQueryBlock);
+    weights = scratch.take<T>(minimum(kKeyTile, seen) * kQueryBlock);
+    dScores = scratch.take<T>(minimum(kKeyTile, seen) * kQueryBlock);
   }
 };
 
@@ -62,11 +62,11 @@ template <typename T> struct QueryFacts {
   T delta[kQueryBlock]; // sum over the width of dOut · out
 };
 
-/// The queries [first, first + count) of a head, ready for products.
+/// The queries [first, first + count) of a head, ready for products; the first one has `position`.
 struct Block {
-  std::int64_t first;
+  std::int64_t first, position;
   int count;
-  std::int64_t keys() const { return first + count; }
+  std::int64_t keys() const { return position + count; }
 };
 
 template <typename E, typename T, int VectorsOfHead>
@@ -131,7 +131,7 @@ template <typename E, typename T>
 void visitPanel(const Head<E> &head, Block block, int panel, std::int64_t firstKey,
                 std::int64_t keys, const Areas<T> &areas, const QueryFacts<T> &facts) {
   constexpr int kQueries = kQueryPanel<T>;
-  const std::int64_t firstQuery = block.first + panel;
+  const std::int64_t firstQuery = block.position + panel;
   const std::int64_t seen = clamp(minimum(firstQuery + kQueries, block.keys()) - firstKey, 0, keys);
   T *weights = areas.weights + panel, *dScores = areas.dScores + panel;
   clearRows<T>(keys - seen, kQueries, {weights + seen * kQueryBlock, kQueryBlock});
@@ -188,24 +188,39 @@ void visitBlock(const Head<E> &head, Block block, const Areas<T> &areas) {
                               head.queries.stride);
 }
 
+/// Rows of the gradients of one key-value head, keys or values, beside those of other heads.
+template <typename T> struct SharedGradients {
+  RowMajor<T> keys, values;
+
+  SharedGradients(const Attention &attention, const SliceContext &context, std::int32_t segment,
+                  std::int32_t keyHead) {
+    T *first = rowOf<T>(context.gradients, segment * context.rows) + keyHead * attention.headWidth;
+    keys = {first, context.gradients.stride};
+    values = {first + attention.keyValueWidth(), context.gradients.stride};
+  }
+};
+
 /// One key-value head of one segment, and the query heads that use it.
 template <typename E, int VectorsOfHead>
-void visitGroup(const Attention &attention, std::int64_t start, std::int64_t tokens,
-                std::int32_t keyHead, Matrix qkv, ConstMatrix out, ConstMatrix dOut,
-                const Sum<E> *lse, void *workspace) {
+void visitGroup(const Attention &attention, const Segments &segments, const SliceContext &context,
+                std::int32_t segment, std::int32_t keyHead, Matrix qkv, ConstMatrix out,
+                ConstMatrix dOut, const Sum<E> *lse, void *workspace) {
   using T = Sum<E>;
-  const std::int64_t width = attention.headWidth;
+  const std::int64_t width = attention.headWidth, before = segments.first,
+                     start = segments.offsets[segment],
+                     tokens = segments.offsets[segment + 1] - start, seen = before + tokens;
   const std::int32_t group = attention.heads / attention.keyValueHeads;
-  const Areas<T> areas(workspace, width, roundUp(width, kPanel<T, VectorsOfHead>), tokens);
-  E *keys = rowOf<E>(qkv, start) + attention.queryWidth() + keyHead * width;
-  E *values = keys + attention.keyValueWidth();
-  copyRows<T>(tokens, width, RowMajor{keys, qkv.stride}, RowMajor{areas.keys, width});
-  copyRows<T>(tokens, width, RowMajor{values, qkv.stride}, RowMajor{areas.values, width});
-  clearRows<T>(tokens, int(areas.padded), {areas.dKeys, areas.padded});
-  clearRows<T>(tokens, int(areas.padded), {areas.dValues, areas.padded});
+  const Areas<T> areas(workspace, width, roundUp(width, kPanel<T, VectorsOfHead>), seen);
+  copyKeys<E>(attention, segments, context, segment, keyHead, qkv, areas.keys, areas.values);
+  clearRows<T>(seen, int(areas.padded), {areas.dKeys, areas.padded});
+  clearRows<T>(seen, int(areas.padded), {areas.dValues, areas.padded});
+  if (context.rows != 0 && !context.isLast) {
+    const SharedGradients<T> shared(attention, context, segment, keyHead);
+    copyRows<T>(seen, width, shared.keys, RowMajor{areas.dKeys, areas.padded});
+    copyRows<T>(seen, width, shared.values, RowMajor{areas.dValues, areas.padded});
+  }
   for (std::int32_t head = keyHead * group; head < (keyHead + 1) * group; ++head) {
-    const Head<E> one{.tokens = tokens,
-                      .width = width,
+    const Head<E> one{.width = width,
                       .scale = ScoreScale<T>(attention),
                       .queries = {rowOf<E>(qkv, start) + head * width, qkv.stride},
                       .out = {rowOf<E>(out, start) + head * width, out.stride},
@@ -213,38 +228,45 @@ void visitGroup(const Attention &attention, std::int64_t start, std::int64_t tok
                       .lse = lse + start * attention.heads + head,
                       .lseStride = attention.heads};
     for (std::int64_t first = 0; first < tokens; first += kQueryBlock)
-      visitBlock<E, T, VectorsOfHead>(one, {first, int(minimum(kQueryBlock, tokens - first))},
-                                      areas);
+      visitBlock<E, T, VectorsOfHead>(
+          one, {first, before + first, int(minimum(kQueryBlock, tokens - first))}, areas);
   }
-  copyRows<T>(tokens, width, RowMajor{areas.dKeys, areas.padded}, RowMajor{keys, qkv.stride});
-  copyRows<T>(tokens, width, RowMajor{areas.dValues, areas.padded}, RowMajor{values, qkv.stride});
+  if (before > 0) {
+    const SharedGradients<T> shared(attention, context, segment, keyHead);
+    copyRows<T>(before, width, RowMajor{areas.dKeys, areas.padded}, shared.keys);
+    copyRows<T>(before, width, RowMajor{areas.dValues, areas.padded}, shared.values);
+  }
+  E *keys = rowOf<E>(qkv, start) + attention.queryWidth() + keyHead * width;
+  E *values = keys + attention.keyValueWidth();
+  copyRows<T>(tokens, width, RowMajor{areas.dKeys + before * areas.padded, areas.padded},
+              RowMajor{keys, qkv.stride});
+  copyRows<T>(tokens, width, RowMajor{areas.dValues + before * areas.padded, areas.padded},
+              RowMajor{values, qkv.stride});
 }
 
 } // namespace
 
 template <typename E>
 void CpuKernels<E>::attentionBackward(const Attention &attention, const Segments &segments,
-                                      Matrix qkv, ConstMatrix out, ConstMatrix dOut,
-                                      const void *lse, void *workspace) const {
+                                      const SliceContext &context, Matrix qkv, ConstMatrix out,
+                                      ConstMatrix dOut, const void *lse, void *workspace) const {
   using T = Sum<E>;
   const auto visit = attention.headWidth <= kWidth<T> ? visitGroup<E, 1> : visitGroup<E, 2>;
-  for (std::int32_t segment = 0; segment < segments.count; ++segment) {
-    const std::int64_t start = segments.offsets[segment];
-    const std::int64_t tokens = segments.offsets[segment + 1] - start;
+  for (std::int32_t segment = 0; segment < segments.count; ++segment)
     for (std::int32_t keyHead = 0; keyHead < attention.keyValueHeads; ++keyHead)
-      visit(attention, start, tokens, keyHead, qkv, out, dOut, static_cast<const T *>(lse),
-            workspace);
-  }
+      if (segments.offsets[segment] != segments.offsets[segment + 1])
+        visit(attention, segments, context, segment, keyHead, qkv, out, dOut,
+              static_cast<const T *>(lse), workspace);
 }
 
-template void CpuKernels<float>::attentionBackward(const Attention &, const Segments &, Matrix,
-                                                   ConstMatrix, ConstMatrix, const void *,
-                                                   void *) const;
-template void CpuKernels<double>::attentionBackward(const Attention &, const Segments &, Matrix,
-                                                    ConstMatrix, ConstMatrix, const void *,
-                                                    void *) const;
-template void CpuKernels<BFloat16>::attentionBackward(const Attention &, const Segments &, Matrix,
-                                                      ConstMatrix, ConstMatrix, const void *,
-                                                      void *) const;
+template void CpuKernels<float>::attentionBackward(const Attention &, const Segments &,
+                                                   const SliceContext &, Matrix, ConstMatrix,
+                                                   ConstMatrix, const void *, void *) const;
+template void CpuKernels<double>::attentionBackward(const Attention &, const Segments &,
+                                                    const SliceContext &, Matrix, ConstMatrix,
+                                                    ConstMatrix, const void *, void *) const;
+template void CpuKernels<BFloat16>::attentionBackward(const Attention &, const Segments &,
+                                                      const SliceContext &, Matrix, ConstMatrix,
+                                                      ConstMatrix, const void *, void *) const;
 
 } // namespace vime::ISA

@@ -8,9 +8,10 @@
 namespace vime::ISA {
 namespace {
 
-/// One head of one segment, of elements E; scores, weights and sums are of T = Sum<E>.
+/// One head of one segment, of elements E; scores, weights and sums are of T = Sum<E>. `position`
+/// is that of its first query: it sees as many keys of earlier slices.
 template <typename E> struct Head {
-  std::int64_t tokens;
+  std::int64_t position, tokens;
   std::int64_t width;
   ScoreScale<Sum<E>> scale;
   RowMajor<const E> queries;
@@ -20,18 +21,18 @@ template <typename E> struct Head {
 };
 
 template <typename T> struct Areas {
-  T *keys, *values; // compact copies of one key-value head: [tokens, width]
+  T *keys, *values; // compact copies of one key-value head: [keys, width]
   T *queries;       // one panel, transposed: [width, panel]
   T *scores;        // [keys, panel]
   T *sums;          // outputs of one panel, transposed: [width, panel]
 
-  Areas(void *workspace, std::int64_t width, std::int64_t tokens) {
+  Areas(void *workspace, std::int64_t width, std::int64_t seen) {
     Scratch scratch(workspace);
-    keys = scratch.take<T>(tokens * width);
-    values = scratch.take<T>(tokens * width);
+    keys = scratch.take<T>(seen * width);
+    values = scratch.take<T>(seen * width);
     queries = scratch.take<T>(width * kQueryPanel<T>);
     sums = scratch.take<T>(width * kQueryPanel<T>);
-    scores = scratch.take<T>(tokens * kQueryPanel<T>);
+    scores = scratch.take<T>(seen * kQueryPanel<T>);
   }
 };
 
@@ -114,15 +115,15 @@ template <typename E, typename T>
 void attendPanel(const Head<E> &head, std::int64_t first, const Areas<T> &areas) {
   constexpr int kQueries = kQueryPanel<T>;
   const int queries = int(minimum(kQueries, head.tokens - first));
-  const std::int64_t keys = first + queries;
+  const std::int64_t diagonal = head.position + first, keys = diagonal + queries;
   packPanel<T, 2>(head.width, queries, head.queries.data + first * head.queries.stride, 1,
                   head.queries.stride, areas.queries);
   multiply<T, 2>({keys, kQueries, head.width}, {areas.keys, head.width, 1},
                  packedPanels<T, 2>(areas.queries, head.width), {}, {areas.scores, kQueries},
                  nullptr);
   Vector<T> top[2], sum[2];
-  largestScores<T>(areas.scores, keys, first, top);
-  weigh<T>(areas.scores, keys, first, head.scale.binary, top, sum);
+  largestScores<T>(areas.scores, keys, diagonal, top);
+  weigh<T>(areas.scores, keys, diagonal, head.scale.binary, top, sum);
   multiply<T, 2>({head.width, kQueries, keys}, {areas.values, 1, head.width},
                  packedPanels<T, 2>(areas.scores, keys), {}, {areas.sums, kQueries}, nullptr);
   writeLogSums<E, T>(head, first, queries, top, sum);
@@ -133,22 +134,22 @@ void attendPanel(const Head<E> &head, std::int64_t first, const Areas<T> &areas)
 
 template <typename E>
 void CpuKernels<E>::attentionForward(const Attention &attention, const Segments &segments,
-                                     ConstMatrix qkv, Matrix out, void *lse,
-                                     void *workspace) const {
+                                     const SliceContext &context, ConstMatrix qkv, Matrix out,
+                                     void *lse, void *workspace) const {
   using T = Sum<E>;
   const std::int64_t width = attention.headWidth;
   const std::int32_t group = attention.heads / attention.keyValueHeads;
   for (std::int32_t segment = 0; segment < segments.count; ++segment) {
     const std::int64_t start = segments.offsets[segment];
     const std::int64_t tokens = segments.offsets[segment + 1] - start;
-    const Areas<T> areas(workspace, width, tokens);
+    if (tokens == 0)
+      continue;
+    const Areas<T> areas(workspace, width, segments.first + tokens);
     for (std::int32_t keyHead = 0; keyHead < attention.keyValueHeads; ++keyHead) {
-      const E *keys = rowOf<E>(qkv, start) + attention.queryWidth() + keyHead * width;
-      const E *values = keys + attention.keyValueWidth();
-      copyRows<T>(tokens, width, RowMajor{keys, qkv.stride}, RowMajor{areas.keys, width});
-      copyRows<T>(tokens, width, RowMajor{values, qkv.stride}, RowMajor{areas.values, width});
+      copyKeys<E>(attention, segments, context, segment, keyHead, qkv, areas.keys, areas.values);
       for (std::int32_t head = keyHead * group; head < (keyHead + 1) * group; ++head) {
-        const Head<E> one{.tokens = tokens,
+        const Head<E> one{.position = segments.first,
+                          .tokens = tokens,
                           .width = width,
                           .scale = ScoreScale<T>(attention),
                           .queries = {rowOf<E>(qkv, start) + head * width, qkv.stride},
@@ -162,11 +163,14 @@ void CpuKernels<E>::attentionForward(const Attention &attention, const Segments 
   }
 }
 
-template void CpuKernels<float>::attentionForward(const Attention &, const Segments &, ConstMatrix,
-                                                  Matrix, void *, void *) const;
-template void CpuKernels<double>::attentionForward(const Attention &, const Segments &, ConstMatrix,
-                                                   Matrix, void *, void *) const;
+template void CpuKernels<float>::attentionForward(const Attention &, const Segments &,
+                                                  const SliceContext &, ConstMatrix, Matrix, void *,
+                                                  void *) const;
+template void CpuKernels<double>::attentionForward(const Attention &, const Segments &,
+                                                   const SliceContext &, ConstMatrix, Matrix,
+                                                   void *, void *) const;
 template void CpuKernels<BFloat16>::attentionForward(const Attention &, const Segments &,
-                                                     ConstMatrix, Matrix, void *, void *) const;
+                                                     const SliceContext &, ConstMatrix, Matrix,
+                                                     void *, void *) const;
 
 } // namespace vime::ISA

@@ -52,17 +52,17 @@ public:
             bool inverse, Matrix x) const override;
 
   // AttentionForward.cpp, AttentionBackward.cpp
-  void attentionForward(const Attention &attention, const Segments &segments, ConstMatrix qkv,
-                        Matrix out, void *lse, void *workspace) const override;
-  void attentionBackward(const Attention &attention, const Segments &segments, Matrix qkv,
-                         ConstMatrix out, ConstMatrix dOut, const void *lse,
-                         void *workspace) const override;
+  void attentionForward(const Attention &attention, const Segments &segments,
+                        const SliceContext &context, ConstMatrix qkv, Matrix out, void *lse,
+                        void *workspace) const override;
+  void attentionBackward(const Attention &attention, const Segments &segments,
+                         const SliceContext &context, Matrix qkv, ConstMatrix out, ConstMatrix dOut,
+                         const void *lse, void *workspace) const override;
 
   // Elementwise.cpp
   void fill(std::int64_t count, double value, void *x) const override;
   void add(std::int64_t count, const void *y, void *x) const override;
   void scale(std::int64_t count, double factor, void *x) const override;
-  double sumOfSquares(std::int64_t count, const void *x) const override;
   void round(std::int64_t count, const void *x, void *rounded) const override;
 
   // AdamW.cpp

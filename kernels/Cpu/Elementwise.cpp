@@ -1,4 +1,4 @@
-// Fill, add, scale, round, and the sum of squares of a gradient norm.
+// Fill, add, scale, round.
 #include "kernels/Cpu/CpuKernels.h"
 
 namespace vime::ISA {
@@ -22,20 +22,6 @@ template <typename E> void CpuKernels<E>::scale(std::int64_t count, double facto
     values[at] *= Sum<E>(factor);
 }
 
-template <typename E> double CpuKernels<E>::sumOfSquares(std::int64_t count, const void *x) const {
-  const auto *values = static_cast<const Sum<E> *>(x);
-  double lane[kLanes] = {};
-  std::int64_t at = 0;
-  for (; at + kLanes <= count; at += kLanes)
-    for (int l = 0; l < kLanes; ++l)
-      lane[l] = fma(double(values[at + l]), double(values[at + l]), lane[l]);
-  for (int l = 0; at < count; ++at, ++l)
-    lane[l] = fma(double(values[at]), double(values[at]), lane[l]);
-  Lanes<double> lanes;
-  __builtin_memcpy(&lanes, lane, sizeof lane);
-  return sum(lanes);
-}
-
 template <typename E>
 void CpuKernels<E>::round(std::int64_t count, const void *x, void *rounded) const {
   const Sum<E> *__restrict from = static_cast<const Sum<E> *>(x);
@@ -48,8 +34,7 @@ void CpuKernels<E>::round(std::int64_t count, const void *x, void *rounded) cons
   template void CpuKernels<T>::round(std::int64_t, const void *, void *) const;                    \
   template void CpuKernels<T>::fill(std::int64_t, double, void *) const;                           \
   template void CpuKernels<T>::add(std::int64_t, const void *, void *) const;                      \
-  template void CpuKernels<T>::scale(std::int64_t, double, void *) const;                          \
-  template double CpuKernels<T>::sumOfSquares(std::int64_t, const void *) const;
+  template void CpuKernels<T>::scale(std::int64_t, double, void *) const;
 VIME_INSTANTIATE(float)
 VIME_INSTANTIATE(double)
 VIME_INSTANTIATE(BFloat16)

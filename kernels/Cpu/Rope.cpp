@@ -52,7 +52,8 @@ void CpuKernels<E>::rope(const Segments &segments, std::int32_t heads, std::int3
   for (std::int32_t segment = 0; segment < segments.count; ++segment) {
     const std::int64_t first = segments.offsets[segment], end = segments.offsets[segment + 1];
     for (std::int64_t token = first; token < end; ++token) {
-      const T *cosine = static_cast<const T *>(table) + (token - first) * headWidth;
+      const T *cosine =
+          static_cast<const T *>(table) + (segments.first + token - first) * headWidth;
       for (std::int32_t head = 0; head < heads; ++head) {
         E *values = rowOf<E>(x, token) + std::int64_t(head) * headWidth;
         rotateHead<E>(half, cosine, cosine + half, direction, values, values + half);

@@ -50,7 +50,7 @@ void LibTorchKernels::rope(const Segments &segments, std::int32_t heads, std::in
   for (std::int32_t segment = 0; segment < segments.count; ++segment) {
     const std::int64_t begin = segments.offsets[segment];
     forBlocks(segments.offsets[segment + 1] - begin, heads, ofHead, [&](Block block) {
-      const std::int64_t position = block.row;
+      const std::int64_t position = segments.first + block.row;
       block.row += begin;
       inCall([&] { rotation.turn(x, position, block); });
     });

@@ -1,7 +1,6 @@
 // Whole vectors, and the optimizer.
 #include <cmath>
 
-#include <ATen/ops/dot.h>
 #include <ATen/ops/sqrt.h>
 
 #include "kernels/LibTorch/Call.h"
@@ -21,18 +20,6 @@ void LibTorchKernels::add(std::int64_t count, const void *y, void *x) const {
 
 void LibTorchKernels::scale(std::int64_t count, double factor, void *x) const {
   inCall([&] { view(elementType, count, x).mul_(factor); });
-}
-
-double LibTorchKernels::sumOfSquares(std::int64_t count, const void *x) const {
-  double sum = 0;
-  forColumns(count, sizeof(double), [&](std::int64_t first, std::int64_t part) {
-    sum += inCall([&] {
-      const at::Tensor values =
-          view(elementType, part, elementAt(x, first, elementType)).to(c10::ScalarType::Double);
-      return at::dot(values, values).item<double>();
-    });
-  });
-  return sum;
 }
 
 void LibTorchKernels::adamw(const AdamW &adamw, std::int64_t count, const void *gradients,

@@ -47,17 +47,17 @@ public:
                  void *table) const override;
   void rope(const Segments &segments, std::int32_t heads, std::int32_t headWidth, const void *table,
             bool inverse, Matrix x) const override;
-  void attentionForward(const Attention &attention, const Segments &segments, ConstMatrix qkv,
-                        Matrix out, void *lse, void *workspace) const override;
-  void attentionBackward(const Attention &attention, const Segments &segments, Matrix qkv,
-                         ConstMatrix out, ConstMatrix dOut, const void *lse,
-                         void *workspace) const override;
+  void attentionForward(const Attention &attention, const Segments &segments,
+                        const SliceContext &context, ConstMatrix qkv, Matrix out, void *lse,
+                        void *workspace) const override;
+  void attentionBackward(const Attention &attention, const Segments &segments,
+                         const SliceContext &context, Matrix qkv, ConstMatrix out, ConstMatrix dOut,
+                         const void *lse, void *workspace) const override;
 
   // ReferenceVectors.cpp
   void fill(std::int64_t count, double value, void *x) const override;
   void add(std::int64_t count, const void *y, void *x) const override;
   void scale(std::int64_t count, double factor, void *x) const override;
-  double sumOfSquares(std::int64_t count, const void *x) const override;
   void adamw(const AdamW &adamw, std::int64_t count, const void *gradients, void *parameters,
              void *moments1, void *moments2, void *rounded) const override;
   void round(std::int64_t count, const void *x, void *rounded) const override;

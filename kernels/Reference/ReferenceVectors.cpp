@@ -25,14 +25,6 @@ void ReferenceKernels<E>::scale(std::int64_t count, double factor, void *x) cons
 }
 
 template <typename E>
-double ReferenceKernels<E>::sumOfSquares(std::int64_t count, const void *x) const {
-  double sum = 0;
-  for (std::int64_t at = 0; at < count; ++at)
-    sum += std::pow(double(static_cast<const Sum<E> *>(x)[at]), 2);
-  return sum;
-}
-
-template <typename E>
 void ReferenceKernels<E>::adamw(const AdamW &adamw, std::int64_t count, const void *gradients,
                                 void *parameters, void *moments1, void *moments2,
                                 void *rounded) const {

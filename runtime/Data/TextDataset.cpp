@@ -11,10 +11,11 @@ namespace vime {
 
 BatchShape batchShapeOf(const plan::DataSettings &data) {
   return {.sequence = data.sequence,
-          .room = {.tokens = data.tokens, .samples = data.samples},
+          .room = {.tokens = data.tokens * data.slices, .samples = data.samples},
           .batch = data.batch,
           .split = data.split,
-          .tail = data.tail};
+          .tail = data.tail,
+          .slices = data.slices};
 }
 
 BatchShape batchShapeOf(const plan::DataSettings &data, const plan::EvaluationSettings &held) {
@@ -103,26 +104,27 @@ void TextDataset::choose(const Batch &batch) {
     lengths.push_back(samples.at(sample).tokens);
 }
 
-std::uint32_t TextDataset::tokensOf(std::uint32_t microbatch) const {
-  return microbatch < microbatches() ? packing.tokensOf(microbatch) : 0;
+std::uint32_t TextDataset::tokensOf(Part part) const {
+  return part.microbatch < microbatches() ? packing.tokensOf(part.microbatch) / shape.slices : 0;
 }
 
-Status TextDataset::fill(std::uint32_t microbatch, std::int32_t *tokens, std::int32_t *labels,
+Status TextDataset::fill(Part part, std::int32_t *tokens, std::int32_t *labels,
                          std::int32_t *segments) const {
   if (Status status = file->unchanged(); !status.ok())
     return status;
   std::int32_t end = 0;
   std::uint32_t place = 0;
   segments[place++] = end;
-  if (microbatch < microbatches())
-    for (const std::uint32_t inStep : packing.samplesOf(microbatch)) {
+  if (part.microbatch < microbatches())
+    for (const std::uint32_t inStep : packing.samplesOf(part.microbatch)) {
       const TextSample sample = samples.at(chosen[inStep]);
-      const std::byte *bytes = file->bytes().data() + sample.first;
-      for (std::uint32_t token = 0; token < sample.tokens; ++token) {
+      const std::uint32_t length = sample.tokens / shape.slices;
+      const std::byte *bytes = file->bytes().data() + sample.first + part.slice * length;
+      for (std::uint32_t token = 0; token < length; ++token) {
         *tokens++ = std::int32_t(bytes[token]);
         *labels++ = std::int32_t(bytes[token + 1]);
       }
-      segments[place++] = end += std::int32_t(sample.tokens);
+      segments[place++] = end += std::int32_t(length);
     }
   while (place <= shape.room.samples)
     segments[place++] = end;

@@ -2,7 +2,7 @@
 //
 //   auto text = TextDataset::open("corpus.txt", batchShapeOf(plan.data), /*seed=*/7);
 //   text->begin(step);
-//   text->fill(microbatch, tokens, labels, segments);
+//   text->fill({microbatch}, tokens, labels, segments);
 //
 // What a sample is says TextSamples. Each epoch goes through all samples in a shuffled order of its
 // own, made from the seed; a step takes so many of them, and packs them into microbatches
@@ -32,11 +32,12 @@ inline constexpr std::uint32_t kByteVocabulary = 256;
 
 struct BatchShape {
   std::uint32_t sequence = 0; // tokens of a sample, at most
-  Packing::Room room;         // of a microbatch
+  Packing::Room room;         // of a microbatch, all its slices together
   std::uint64_t batch = 0;    // samples of a whole step
   plan::Split split = plan::Split::Window;
   plan::Tail tail = plan::Tail::Join;
   bool shuffled = true;
+  std::uint32_t slices = 1; // that microbatches are asked for in; divides every sample
 };
 
 /// Of all replicas together.
@@ -63,15 +64,18 @@ public:
   std::uint64_t samplesOfStep() const { return lengths.size(); }
   std::uint64_t tokensOfStep() const { return tokens; }
   std::uint32_t microbatches() const { return packing.microbatches(); }
+  /// A microbatch, or of samples in slices one slice of it.
+  struct Part {
+    std::uint32_t microbatch = 0, slice = 0;
+  };
   /// 0 behind the last one.
-  std::uint32_t tokensOf(std::uint32_t microbatch) const;
+  std::uint32_t tokensOf(Part part) const;
   TextSample firstSampleOf(std::uint32_t microbatch) const {
     return samples.at(chosen[packing.samplesOf(microbatch).front()]);
   }
-  /// Writes the tokens and labels of the microbatch, and room.samples + 1 offsets; samples that it
-  /// does not have are empty. File: the text changed under our hands.
-  Status fill(std::uint32_t microbatch, std::int32_t *tokens, std::int32_t *labels,
-              std::int32_t *segments) const;
+  /// Writes the tokens and labels of the part, and room.samples + 1 offsets; samples that it does
+  /// not have are empty. File: the text changed under our hands.
+  Status fill(Part part, std::int32_t *tokens, std::int32_t *labels, std::int32_t *segments) const;
 
 private:
   /// Samples counted through all epochs.

@@ -381,7 +381,7 @@ std::uint32_t Executor::move(const Instruction &instruction) {
   for (; operand != program.moving.end() && operand->address < first + action.operandCount;
        ++operand)
     program.addresses[operand->address] =
-        operand->first + operand->stride * (microbatch % operand->count);
+        operand->first + operand->stride * (microbatch / operand->perSlot % operand->count);
   program.instructions[instruction.action].microbatch = microbatch;
   return microbatch;
 }

@@ -11,40 +11,25 @@
 #include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Mesh.h"
 
 namespace vime {
 namespace {
 
-/// Tensors of every stage, and the place of its first square among those of a replica's ranks.
-struct StageSquares {
-  std::uint32_t tensors = 0, place = 0;
-};
-
-std::uint32_t tensorCount(const plan::Plan &plan, const plan::LocalStage &local) {
-  const plan::Model &model = plan.models[local.model];
-  return static_cast<std::uint32_t>(
-      stageSpec(model.config, model.stages[local.stage], capsOf(plan.data)).tensors.size());
-}
-
-/// Every rank contributes as many squares as the one with the most tensors has; the rest stays
-/// zero.
-std::vector<StageSquares> squaresOfStages(const plan::Plan &plan) {
-  std::vector<StageSquares> squares(plan.models.front().stages.size());
-  std::vector<std::uint32_t> placeInRank(squares.size());
-  std::uint32_t contribution = 0;
-  for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
-    std::uint32_t ofRank = 0;
-    for (const plan::LocalStage &local : plan::programOf(plan, rank)->stages) {
-      squares[local.stage].tensors = tensorCount(plan, local);
-      placeInRank[local.stage] = ofRank;
-      ofRank += squares[local.stage].tensors;
-    }
-    contribution = std::max(contribution, ofRank);
-  }
+/// Every rank contributes as many sums of squares as the one with the most stages has. Both copies
+/// of a stage have the same gradients, which count once.
+std::vector<bool> countedSquares(const plan::Plan &plan) {
+  std::size_t most = 0;
   for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank)
-    for (const plan::LocalStage &local : plan::programOf(plan, rank)->stages)
-      squares[local.stage].place = rank * contribution + placeInRank[local.stage];
-  return squares;
+    most = std::max(most, plan::programOf(plan, rank)->stages.size());
+  std::vector<bool> counts(plan.mesh.pipeline * most);
+  for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
+    const std::vector<plan::LocalStage> &stages = plan::programOf(plan, rank)->stages;
+    for (std::size_t place = 0; place < stages.size(); ++place)
+      counts[rank * most + place] =
+          stages[place].stage < depthOf(plan.models[stages[place].model].stages);
+  }
+  return counts;
 }
 
 StatusOr<const Kernels *> libTorchKernels(DataType type) {
@@ -104,7 +89,8 @@ StatusOr<RankModel> makeRankModel(const plan::Plan &plan, std::uint32_t rank,
   if (!kernels.ok())
     return kernels.status();
   result.kernels = *kernels;
-  std::uint32_t square = 0;
+  const std::uint32_t sharers = plan::sharersOf(plan, model),
+                      replica = plan::replicaOf(plan.mesh, rank);
   for (const plan::LocalStage &local : plan::programOf(plan, rank)->stages) {
     const StageRange range = model.stages[local.stage];
     StatusOr<std::unique_ptr<Stage>> stage =
@@ -114,16 +100,17 @@ StatusOr<RankModel> makeRankModel(const plan::Plan &plan, std::uint32_t rank,
             : makeStage(model.config, range, capsOf(plan.data), *result.kernels);
     if (!stage.ok())
       return stage.status();
-    result.stages.push_back({model.config, local.stage,
-                             stageSpec(model.config, range, capsOf(plan.data)), std::move(*stage),
-                             square});
-    square += static_cast<std::uint32_t>(result.stages.back().spec.tensors.size());
+    StageSpec spec = stageSpec(model.config, range, capsOf(plan.data));
+    const DataType type = model.config.type;
+    result.stages.push_back(
+        {.config = model.config,
+         .index = local.stage,
+         .spec = spec,
+         .stage = std::move(*stage),
+         .share = sharers == 1 ? wholeOf(spec, type) : stageShareOf(spec, type, sharers, replica),
+         .regions = regionsOf(spec, type, sharers)});
   }
-  std::vector<StageSquares> squares = squaresOfStages(plan);
-  squares.resize(depthOf(model.stages)); // both copies of a stage have the same gradients
-  for (const StageSquares &stage : squares)
-    for (std::uint32_t tensor = 0; tensor < stage.tensors; ++tensor)
-      result.normOrder.push_back(stage.place + tensor);
+  result.counts = countedSquares(plan);
   result.checkpoint = pathFrom(base, model.checkpoint);
   result.checkpointTo = pathFrom(base, plan.checkpoint.directory);
   result.exportTo = pathFrom(base, plan.run.exportTo);

@@ -14,6 +14,7 @@
 #include "runtime/Checkpoint/Checkpoint.h"
 #include "runtime/Model/Stage.h"
 #include "runtime/ModelSpec/ModelSpec.h"
+#include "runtime/ModelSpec/StageShare.h"
 #include "runtime/Plan/Plan.h"
 
 namespace vime {
@@ -23,15 +24,17 @@ struct RankStage {
   std::uint32_t index = 0; // among the stages of the model
   StageSpec spec;
   std::unique_ptr<Stage> stage;
-  std::uint32_t firstSquare = 0; // where this stage's tensors begin in the rank's `squares`
+  StageShare share;         // what this replica keeps of it
+  ParameterRegions regions; // bytes of its parameters here
+  bool isShared() const { return regions.weightShareBytes != 0; }
 };
 
 struct RankModel {
   const Kernels *kernels = nullptr;
   std::vector<RankStage> stages; // by entry of the stage table
-  /// Places in `all_squares` in the model's tensor order: stages of one copy ascending, tensors as
-  /// in StageSpec. The order in which the global norm is added, whatever the ranks are.
-  std::vector<std::uint32_t> normOrder;
+  /// Which of the sums in `all_squares` are of a stage of the first copy of the model: what the
+  /// global norm adds up.
+  std::vector<bool> counts;
   std::string checkpoint;           // directory to start from; empty: initialise
   std::optional<Checkpoint> resume; // what the run goes on from instead
   std::string checkpointTo;         // directory in which it saves itself; empty: none

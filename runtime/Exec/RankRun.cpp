@@ -48,7 +48,7 @@ StatusOr<std::unique_ptr<RankRun>> RankRun::prepare(const RankJob &job) {
     return status;
   const ArenaBases bases{run->arenas[0].data(), run->arenas[1].data()};
   StatusOr<ResolvedProgram> program =
-      resolve(*plan::programOf(job.plan, job.rank), layout, bases,
+      resolve(*plan::programOf(job.plan, job.rank), layout, job.plan.data, bases,
               job.probe && job.probe->routines ? *job.probe->routines : trainingRoutines());
   if (!program.ok())
     return program.status();

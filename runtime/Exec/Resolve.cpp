@@ -2,23 +2,17 @@
 
 #include <fmt/format.h>
 
+#include "runtime/Plan/Slices.h"
 #include "runtime/Transport/Ends.h"
 
 namespace vime {
 namespace {
 
-/// The slot that holds microbatch `microbatch` (plan-format.md: a ring is addressed by microbatch
-/// mod count).
-std::byte *slotOf(std::byte *first, std::uint64_t stride, std::uint32_t count,
-                  std::uint32_t microbatch) {
-  return first + stride * (microbatch % count);
-}
-
 class Resolver {
 public:
-  Resolver(const plan::Program &program, const plan::Layout &layout, const ArenaBases &arenas,
-           const RoutineTable &routines)
-      : program(program), layout(layout), arenas(arenas), routines(routines),
+  Resolver(const plan::Program &program, const plan::Layout &layout, const plan::DataSettings &data,
+           const ArenaBases &arenas, const RoutineTable &routines)
+      : program(program), layout(layout), data(data), arenas(arenas), routines(routines),
         ends(endsOfLanes(program)) {}
 
   StatusOr<ResolvedProgram> run() {
@@ -81,9 +75,9 @@ private:
       std::byte *first = arenas[static_cast<std::size_t>(buffer.tier)] + buffer.offset;
       if (moves && slotted && buffer.count > 1)
         result.moving.push_back({static_cast<std::uint32_t>(result.addresses.size()), buffer.count,
-                                 buffer.stride, first});
+                                 microbatchesPerSlot(data, buffer.kind), buffer.stride, first});
       result.addresses.push_back(
-          slotted ? slotOf(first, buffer.stride, buffer.count, action.microbatch) : first);
+          slotted ? first + buffer.stride * slotOf(data, buffer, action.microbatch) : first);
     }
   }
 
@@ -98,6 +92,7 @@ private:
 
   const plan::Program &program;
   const plan::Layout &layout;
+  const plan::DataSettings &data;
   const ArenaBases &arenas;
   const RoutineTable &routines;
   const std::vector<std::uint32_t> ends;
@@ -109,8 +104,9 @@ private:
 bool runsInline(plan::LaneKind kind) { return plan::runsOnDispatcher(kind); }
 
 StatusOr<ResolvedProgram> resolve(const plan::Program &program, const plan::Layout &layout,
-                                  const ArenaBases &arenas, const RoutineTable &routines) {
-  return Resolver(program, layout, arenas, routines).run();
+                                  const plan::DataSettings &data, const ArenaBases &arenas,
+                                  const RoutineTable &routines) {
+  return Resolver(program, layout, data, arenas, routines).run();
 }
 
 } // namespace vime

@@ -17,8 +17,8 @@ namespace vime {
 
 /// A ring buffer operand of an instruction whose microbatch moves.
 struct MovingOperand {
-  std::uint32_t address = 0; // index into `addresses`
-  std::uint32_t count = 1;
+  std::uint32_t address = 0;            // index into `addresses`
+  std::uint32_t count = 1, perSlot = 1; // slots, and microbatches in a row that use one
   std::uint64_t stride = 0;
   std::byte *first = nullptr;
 };
@@ -35,7 +35,8 @@ using ArenaBases = std::array<std::byte *, 2>;
 /// The plan has passed checkRankPlan. `Unacceptable` for an opcode without routine, or a feature
 /// that this version does not run.
 StatusOr<ResolvedProgram> resolve(const plan::Program &program, const plan::Layout &layout,
-                                  const ArenaBases &arenas, const RoutineTable &routines);
+                                  const plan::DataSettings &data, const ArenaBases &arenas,
+                                  const RoutineTable &routines);
 
 /// Whether the dispatcher runs the actions of a lane itself, so that they are finished when it goes
 /// on.

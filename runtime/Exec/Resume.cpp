@@ -13,6 +13,10 @@ StatusOr<std::optional<Choice>> chooseResume(const plan::Plan &plan, const std::
                                              const ResumeWish &wish) {
   if (wish.kind == ResumeWish::Kind::No)
     return std::optional<Choice>();
+  if (plan.models.front().sharded)
+    return Status(StatusCode::Usage,
+                  "a run whose replicas share the model cannot go on from a checkpoint yet\nhelp: "
+                  "compile the job with `roles.actor.parallel.shard=false`");
   const std::string where =
       wish.from.empty() ? pathFrom(base, plan.checkpoint.directory) : wish.from;
   if (where.empty())

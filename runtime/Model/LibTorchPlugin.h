@@ -44,7 +44,7 @@ constexpr const char *kLibTorchEntry = "vimeLibTorch",
 constexpr std::uint64_t kLibTorchInterface =
     interfaceOf<Kernels, Stage, ModelConfig, StageSpec, ModuleStage, LibTorchPlugin,
                 ForwardOperands, LossOperands, BackwardOperands, BackwardInputOperands,
-                BackwardWeightOperands, Product, Segments, Attention, AdamW, Initializer, Status>(
-        2);
+                BackwardWeightOperands, Product, Segments, SliceContext, Attention, AdamW,
+                Initializer, Status>(4);
 
 } // namespace vime

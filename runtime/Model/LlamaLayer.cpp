@@ -27,20 +27,20 @@ Attention LlamaLayer::attention() const {
           .headWidth = std::int32_t(config.headWidth)};
 }
 
-void LlamaLayer::forward(const Segments &segments, const LayerTensors<const void *> &weights,
-                         const LayerKept<void *> &kept, const void *input, void *output,
-                         LayerScratch scratch) const {
+void LlamaLayer::forward(const Segments &segments, const SliceContext &context,
+                         const LayerTensors<const void *> &weights, const LayerKept<void *> &kept,
+                         const void *input, void *output, LayerScratch scratch) const {
   const std::int64_t tokens = segments.tokens(), hidden = config.hidden, ffn = config.ffn;
   const Matrix activated{scratch.rows, ffn};
-  keep(segments, weights, kept, input, scratch);
+  keep(segments, context, weights, kept, input, scratch);
   kernels.swigluForward(tokens, ffn, {kept.gateUp, 2 * ffn}, activated);
   linearForward(kernels, downProduct(tokens), activated, weights.down, {kept.middle, hidden},
                 {output, hidden}, scratch.kernels);
 }
 
-void LlamaLayer::keep(const Segments &segments, const LayerTensors<const void *> &weights,
-                      const LayerKept<void *> &kept, const void *input,
-                      LayerScratch scratch) const {
+void LlamaLayer::keep(const Segments &segments, const SliceContext &context,
+                      const LayerTensors<const void *> &weights, const LayerKept<void *> &kept,
+                      const void *input, LayerScratch scratch) const {
   const std::int64_t tokens = segments.tokens(), hidden = config.hidden, ffn = config.ffn;
   const ConstMatrix x{input, hidden};
   const Matrix normed{scratch.rows, hidden}, middle{kept.middle, hidden};
@@ -49,12 +49,28 @@ void LlamaLayer::keep(const Segments &segments, const LayerTensors<const void *>
 
   kernels.rmsNormForward(norm(tokens), x, weights.norm1, normed, kept.reciprocal1);
   project(segments, weights, kept, normed, scratch);
-  kernels.attentionForward(attention(), segments, qkv, attended, kept.lse, scratch.kernels);
+  kernels.attentionForward(attention(), segments, context, qkv, attended, kept.lse,
+                           scratch.kernels);
   linearForward(kernels, outputProduct(tokens), attended, weights.o, x, middle, scratch.kernels);
 
   kernels.rmsNormForward(norm(tokens), middle, weights.norm2, normed, kept.reciprocal2);
   linearForward(kernels, gateUpProduct(tokens), normed, weights.gateUp, kNoMatrix, gateUp,
                 scratch.kernels);
+}
+
+void LlamaLayer::extend(const Segments &segments, const SliceContext &context,
+                        const LayerKept<void *> &kept, void *keyValues) const {
+  const auto bytesOf = [&](std::uint64_t elements) { return elements * sizeOf(config.type); };
+  const std::uint64_t width = bytesOf(2 * keyValueWidth(config));
+  const auto *qkv = static_cast<const std::byte *>(kept.qkv) + bytesOf(queryWidth(config));
+  for (std::int32_t segment = 0; segment < segments.count; ++segment)
+    for (std::int64_t token = segments.offsets[segment]; token < segments.offsets[segment + 1];
+         ++token) {
+      const std::int64_t position = segments.first + token - segments.offsets[segment];
+      std::memcpy(static_cast<std::byte *>(keyValues) +
+                      std::uint64_t(segment * context.rows + position) * width,
+                  qkv + std::uint64_t(token) * bytesOf(qkvWidth(config)), width);
+    }
 }
 
 void LlamaLayer::project(const Segments &segments, const LayerTensors<const void *> &weights,
@@ -83,7 +99,8 @@ void LlamaLayer::project(const Segments &segments, const LayerTensors<const void
                std::int32_t(config.headWidth), ropeTable, /*inverse=*/false, qkv);
 }
 
-void LlamaLayer::backwardInput(const Segments &segments, const LayerTensors<const void *> &weights,
+void LlamaLayer::backwardInput(const Segments &segments, const SliceContext &context,
+                               const LayerTensors<const void *> &weights,
                                const LayerKept<void *> &kept, const LayerPassed<void *> &passed,
                                const void *input, const void *outputGradient, void *inputGradient,
                                LayerScratch scratch) const {
@@ -107,8 +124,8 @@ void LlamaLayer::backwardInput(const Segments &segments, const LayerTensors<cons
 
   linearBackwardInput(kernels, outputProduct(tokens), dMiddle, weights.o, kNoMatrix, dAttended,
                       scratch.kernels);
-  kernels.attentionBackward(attention(), segments, qkv, {kept.attended, queries}, dAttended,
-                            kept.lse, scratch.kernels);
+  kernels.attentionBackward(attention(), segments, context, qkv, {kept.attended, queries},
+                            dAttended, kept.lse, scratch.kernels);
   kernels.rope(segments, rotated, headWidth, ropeTable, /*inverse=*/true, qkv);
   if (hasHeadNorms(config)) // the gradient of what attention gave is no longer needed
     headNorm.backward(tokens, {kept.rawHeads, queries + std::int64_t(keyValueWidth(config))},

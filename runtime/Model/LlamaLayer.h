@@ -43,18 +43,22 @@ public:
   LlamaLayer(const ModelConfig &config, const Kernels &kernels, const void *ropeTable)
       : config(config), kernels(kernels), ropeTable(ropeTable), headNorm(config, kernels) {}
 
-  void forward(const Segments &segments, const LayerTensors<const void *> &weights,
-               const LayerKept<void *> &kept, const void *input, void *output,
-               LayerScratch scratch) const;
+  void forward(const Segments &segments, const SliceContext &context,
+               const LayerTensors<const void *> &weights, const LayerKept<void *> &kept,
+               const void *input, void *output, LayerScratch scratch) const;
   /// The forward as far as something is kept of it: all but the product that gives the output.
-  void keep(const Segments &segments, const LayerTensors<const void *> &weights,
-            const LayerKept<void *> &kept, const void *input, LayerScratch scratch) const;
+  void keep(const Segments &segments, const SliceContext &context,
+            const LayerTensors<const void *> &weights, const LayerKept<void *> &kept,
+            const void *input, LayerScratch scratch) const;
+  /// Behind a forward: its keys and values, for the slices behind. `keyValues` is the context's.
+  void extend(const Segments &segments, const SliceContext &context, const LayerKept<void *> &kept,
+              void *keyValues) const;
 
   /// Turns kept.qkv and kept.gateUp into their gradients.
-  void backwardInput(const Segments &segments, const LayerTensors<const void *> &weights,
-                     const LayerKept<void *> &kept, const LayerPassed<void *> &passed,
-                     const void *input, const void *outputGradient, void *inputGradient,
-                     LayerScratch scratch) const;
+  void backwardInput(const Segments &segments, const SliceContext &context,
+                     const LayerTensors<const void *> &weights, const LayerKept<void *> &kept,
+                     const LayerPassed<void *> &passed, const void *input,
+                     const void *outputGradient, void *inputGradient, LayerScratch scratch) const;
 
   void backwardWeight(const Segments &segments, bool overwrite,
                       const LayerTensors<const void *> &weights,

@@ -51,7 +51,8 @@ std::unique_ptr<std::byte[]> makeRopeTable(const ModelConfig &config, Microbatch
 
 LlamaStage::LlamaStage(const ModelConfig &config, StageRange range, MicrobatchCaps caps,
                        const Kernels &kernels)
-    : config(config), range(range), kernels(kernels), regions(stageRegions(config, range, caps)),
+    : config(config), range(range), caps(caps), kernels(kernels),
+      regions(stageRegions(config, range, caps)),
       inWeights(offsetsOf(stageSpec(config, range, caps), sizeOf(config.type))),
       inGradients(offsetsOf(stageSpec(config, range, caps), sizeOf(kernels.sumType()))),
       ropeTable(makeRopeTable(config, caps, kernels)),
@@ -69,9 +70,14 @@ void LlamaStage::forward(const Segments &segments, const ForwardOperands &operan
                              {states[0], hidden});
   for (std::uint32_t index = 0; index < layers(); ++index) {
     const void *input = index == 0 && !range.embedding ? operands.input : states[index];
-    layer.forward(segments, layerWeights(operands.weights, index),
-                  layerKept(operands.stash, at(operands.workspace, regions.forwardLayer), index),
-                  input, states[index + 1], scratch);
+    const SliceContext context = contextOf(segments, index, operands.context, nullptr);
+    const LayerKept<void *> kept =
+        layerKept(operands.stash, at(operands.workspace, regions.forwardLayer), index);
+    layer.forward(segments, context, layerWeights(operands.weights, index), kept, input,
+                  states[index + 1], scratch);
+    if (context.rows != 0)
+      layer.extend(segments, context, kept,
+                   at(operands.context, index * regions.context.keyValues));
   }
   if (!range.head)
     return;
@@ -109,9 +115,11 @@ void LlamaStage::backwardInput(const Segments &segments,
     void *again = at(operands.weightStash, regions.weightKept + index * regions.layer.bytes);
     const LayerTensors<const void *> weights = layerWeights(operands.weights, index);
     const LayerKept<void *> kept = layerKept(operands.stash, again, index);
+    const SliceContext context =
+        contextOf(segments, index, operands.context, operands.contextGradients);
     if (config.recomputesLayers)
-      layer.keep(segments, weights, kept, states[index], scratch);
-    layer.backwardInput(segments, weights, kept, layerPassed(part), states[index], above,
+      layer.keep(segments, context, weights, kept, states[index], scratch);
+    layer.backwardInput(segments, context, weights, kept, layerPassed(part), states[index], above,
                         gradients[index], scratch);
     above = gradients[index];
   }
@@ -167,9 +175,11 @@ void LlamaStage::backward(const Segments &segments, bool overwrite,
     const LayerTensors<const void *> weights = layerWeights(operands.weights, index);
     const LayerKept<void *> kept =
         layerKept(operands.stash, at(operands.workspace, regions.backwardKept), index);
+    const SliceContext context =
+        contextOf(segments, index, operands.context, operands.contextGradients);
     if (config.recomputesLayers)
-      layer.keep(segments, weights, kept, states[index], scratch);
-    layer.backwardInput(segments, weights, kept, layerPassed(part), states[index], above,
+      layer.keep(segments, context, weights, kept, states[index], scratch);
+    layer.backwardInput(segments, context, weights, kept, layerPassed(part), states[index], above,
                         gradientOf(index), scratch);
     layer.backwardWeight(segments, overwrite, weights, layerGradients(operands.gradients, index),
                          readOnly(kept), layerPassed<const void *>(part), states[index], above,
@@ -178,6 +188,19 @@ void LlamaStage::backward(const Segments &segments, bool overwrite,
   }
   if (range.embedding)
     embeddingWeight(segments.tokens(), overwrite, operands.input, above, operands.gradients);
+}
+
+SliceContext LlamaStage::contextOf(const Segments &segments, std::uint32_t index,
+                                   const void *context, void *gradients) const {
+  const SliceRegions &in = regions.context;
+  if (in.rows == 0)
+    return {};
+  const std::int64_t width = 2 * std::int64_t(keyValueWidth(config));
+  const bool isLast = segments.first >= std::int64_t(in.rows - in.rows / caps.slices);
+  return {.keyValues = {at(context, index * in.keyValues), width},
+          .gradients = {gradients ? at(gradients, index * in.gradients) : nullptr, width},
+          .isLast = isLast,
+          .rows = std::int64_t(in.rows)};
 }
 
 // ---- head and embedding ----

@@ -40,6 +40,10 @@ private:
   LayerKept<Pointer> layerKept(Pointer stash, Pointer again, std::uint32_t index) const;
   template <typename Pointer> LayerPassed<Pointer> layerPassed(Pointer part) const;
 
+  /// Of a layer and one slice; empty where samples are whole.
+  SliceContext contextOf(const Segments &segments, std::uint32_t index, const void *context,
+                         void *gradients) const;
+
   /// The stage's own, or what a tied model hands in.
   const void *headMatrix(const void *weights, const void *tied) const;
   void *headGradient(void *gradients, void *tied) const;
@@ -57,6 +61,7 @@ private:
 
   const ModelConfig config;
   const StageRange range;
+  const MicrobatchCaps caps;
   const Kernels &kernels;
   const StageRegions regions;
   const TensorOffsets inWeights, inGradients;

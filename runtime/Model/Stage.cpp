@@ -14,7 +14,8 @@ Status refuse(std::string text) { return Status(StatusCode::InvalidInput, std::m
 Status checkCaps(MicrobatchCaps caps) {
   constexpr std::uint32_t kMost = 1u << 30; // token offsets are int32
   if (caps.tokens >= 1 && caps.tokens <= kMost && caps.segments >= 1 && caps.segmentTokens >= 1 &&
-      caps.segmentTokens <= caps.tokens)
+      caps.slices >= 1 && caps.segmentTokens % caps.slices == 0 &&
+      caps.segmentTokens / caps.slices <= caps.tokens)
     return Status();
   return refuse(fmt::format("a microbatch of {} tokens in {} segments of up to {} tokens",
                             caps.tokens, caps.segments, caps.segmentTokens));
@@ -62,9 +63,9 @@ Status checkSegments(const Segments &segments, std::int64_t tokens, MicrobatchCa
                               tokens, caps.segments, caps.tokens));
   for (std::int32_t segment = 0; segment < segments.count; ++segment) {
     const std::int64_t length = std::int64_t(offsets[segment + 1]) - offsets[segment];
-    if (length < 0 || length > std::int64_t(caps.segmentTokens))
-      return refuse(fmt::format("segment {} has {} tokens, room for {}", segment, length,
-                                caps.segmentTokens));
+    const std::uint32_t room = caps.segmentTokens / caps.slices;
+    if (length < 0 || length > std::int64_t(room))
+      return refuse(fmt::format("segment {} has {} tokens, room for {}", segment, length, room));
   }
   return Status();
 }

@@ -11,6 +11,10 @@
 // workspace was too small: KernelError), and may run on any thread as long as they share no
 // writable operand. The number of tokens comes with the segments of each call and may be anything
 // up to the caps, 0 included.
+//
+// Of samples in slices (MicrobatchCaps) a call takes one slice: forwards go from the first to the
+// last, backwards from the last to the first, and all are given the same `context`, which each
+// forward extends, and `contextGradients`, to which each backward adds.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +33,7 @@ struct ForwardOperands {
   void *output; // [tokens, hidden]; null on the last stage: its logits lie in the stash
   void *workspace;
   const void *tiedWeights = nullptr; // [vocab, hidden] of a tied head, on the last stage
+  void *context = nullptr;
 };
 
 struct LossOperands {
@@ -47,6 +52,8 @@ struct BackwardOperands {
   void *workspace;
   const void *tiedWeights = nullptr;
   void *tiedGradients = nullptr; // of a tied head, apart from those of the embedding
+  const void *context = nullptr;
+  void *contextGradients = nullptr;
 };
 
 struct BackwardInputOperands {
@@ -58,6 +65,8 @@ struct BackwardInputOperands {
   void *inputGradient;
   void *workspace;
   const void *tiedWeights = nullptr;
+  const void *context = nullptr;
+  void *contextGradients = nullptr;
 };
 
 struct BackwardWeightOperands {

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "kernels/SquareSum.h"
 #include "runtime/ModelSpec/Masters.h"
 
 namespace vime {
@@ -32,11 +33,36 @@ void roundMasters(const Kernels &kernels, const StageSpec &spec, const void *mom
                   elementAt(weights, tensor.offset, kernels.type()));
 }
 
+void keepShare(const Kernels &kernels, const StageSpec &spec, const StageShare &share,
+               const void *parameters, void *weights, void *moments) {
+  const std::uint64_t sums = share.count * sizeOf(kernels.sumType());
+  const std::uint64_t kept = spec.momentBytes / spec.gradientBytes;
+  std::memset(weights, 0, share.count * sizeOf(kernels.type()));
+  std::memset(moments, 0, kept * sums);
+  forEachPiece(spec, share, [&](const TensorPiece &piece) {
+    const void *from = elementAt(parameters, piece.inStage, kernels.sumType());
+    if (!hasMasters(spec)) {
+      std::memcpy(elementAt(weights, piece.inShare, kernels.type()), from,
+                  piece.count * sizeOf(kernels.type()));
+      return;
+    }
+    void *const masters = static_cast<std::byte *>(moments) + 2 * sums;
+    std::memcpy(elementAt(masters, piece.inShare, kernels.sumType()), from,
+                piece.count * sizeOf(kernels.sumType()));
+    kernels.round(piece.count, from, elementAt(weights, piece.inShare, kernels.type()));
+  });
+}
+
 void initialize(const Kernels &kernels, const StageSpec &spec, std::uint64_t seed, void *weights,
                 void *moments) {
   std::memset(weights, 0, spec.weightBytes);
   std::memset(moments, 0, spec.momentBytes);
-  void *const parameters = parametersOf(spec, weights, moments);
+  initializeParameters(kernels, spec, seed, parametersOf(spec, weights, moments));
+  roundMasters(kernels, spec, moments, weights);
+}
+
+void initializeParameters(const Kernels &kernels, const StageSpec &spec, std::uint64_t seed,
+                          void *parameters) {
   for (const TensorSpec &tensor : spec.tensors) {
     void *const values = elementAt(parameters, tensor.offset, kernels.sumType());
     if (tensor.start != Start::Normal) {
@@ -53,16 +79,16 @@ void initialize(const Kernels &kernels, const StageSpec &spec, std::uint64_t see
                          0, source.rows * columns,
                          elementAt(values, source.row * columns, kernels.sumType()));
   }
-  roundMasters(kernels, spec, moments, weights);
 }
 
-void scaleGradients(const Kernels &kernels, const StageSpec &spec, double denominator,
-                    void *gradients) {
+void scaleGradients(const Kernels &kernels, const StageSpec &spec, const StageShare &share,
+                    double denominator, void *gradients) {
   if (!(denominator > 0))
     return;
-  for (const TensorSpec &tensor : spec.tensors)
-    kernels.scale(tensor.elements(), 1 / denominator,
-                  elementAt(gradients, tensor.offset, kernels.sumType()));
+  forEachPiece(spec, share, [&](const TensorPiece &piece) {
+    kernels.scale(piece.count, 1 / denominator,
+                  elementAt(gradients, piece.inStage, kernels.sumType()));
+  });
 }
 
 void addTied(const Kernels &kernels, const StageSpec &spec, const void *tiedGradients,
@@ -72,15 +98,17 @@ void addTied(const Kernels &kernels, const StageSpec &spec, const void *tiedGrad
               elementAt(gradients, embedding.offset, kernels.sumType()));
 }
 
-void squareNorms(const Kernels &kernels, const StageSpec &spec, const void *gradients,
-                 double *squares) {
-  for (const TensorSpec &tensor : spec.tensors)
-    *squares++ = kernels.sumOfSquares(tensor.elements(),
-                                      elementAt(gradients, tensor.offset, kernels.sumType()));
+void squareNorm(const Kernels &kernels, const StageSpec &spec, const StageShare &share,
+                const void *gradients, double *squares) {
+  SquareSum sum;
+  forEachPiece(spec, share, [&](const TensorPiece &piece) {
+    sum.add(kernels.sumType(), piece.count, elementAt(gradients, piece.inStage, kernels.sumType()));
+  });
+  sum.store(squares);
 }
 
-void optimize(const Kernels &kernels, const StageSpec &spec, const OptimizerStep &step,
-              const void *gradients, void *weights, void *moments) {
+void optimize(const Kernels &kernels, const StageSpec &spec, const StageShare &share,
+              const OptimizerStep &step, const void *gradients, void *weights, void *moments) {
   const AdamW adamw{.learningRate = step.learningRate,
                     .weightDecay = step.weightDecay,
                     .beta1 = step.beta1,
@@ -89,13 +117,16 @@ void optimize(const Kernels &kernels, const StageSpec &spec, const OptimizerStep
                     .biasCorrection1 = 1 - power(step.beta1, step.step + 1),
                     .biasCorrection2 = 1 - power(step.beta2, step.step + 1),
                     .gradientScale = step.gradientScale};
-  void *const parameters = parametersOf(spec, weights, moments);
-  void *const second = static_cast<std::byte *>(moments) + spec.gradientBytes;
-  for (const TensorSpec &tensor : spec.tensors) {
-    const auto in = [&](auto *base) { return elementAt(base, tensor.offset, kernels.sumType()); };
-    kernels.adamw(adamw, tensor.elements(), in(gradients), in(parameters), in(moments), in(second),
-                  hasMasters(spec) ? elementAt(weights, tensor.offset, kernels.type()) : nullptr);
-  }
+  const std::uint64_t sums = share.count * sizeOf(kernels.sumType());
+  void *const second = static_cast<std::byte *>(moments) + sums;
+  void *const parameters =
+      hasMasters(spec) ? static_cast<std::byte *>(moments) + 2 * sums : weights;
+  forEachPiece(spec, share, [&](const TensorPiece &piece) {
+    const auto in = [&](auto *base) { return elementAt(base, piece.inShare, kernels.sumType()); };
+    kernels.adamw(adamw, piece.count, elementAt(gradients, piece.inStage, kernels.sumType()),
+                  in(parameters), in(moments), in(second),
+                  hasMasters(spec) ? elementAt(weights, piece.inShare, kernels.type()) : nullptr);
+  });
 }
 
 } // namespace vime

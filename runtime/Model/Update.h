@@ -1,8 +1,12 @@
 // Update: what happens to a whole stage's parameters once per step, tensor by tensor in StageSpec
 // order.
 //
-//   squareNorms(kernels, spec, gradients, squares);   // one float64 per tensor
-//   optimize(kernels, spec, update, gradients, weights, moments);
+//   squareNorm(kernels, spec, share, gradients, squares);   // kernels/SquareSum.h
+//   optimize(kernels, spec, share, update, gradients, weights, moments);
+//
+// `share`: what this replica keeps of the stage (runtime/ModelSpec/StageShare.h), the whole of it
+// where each has all. Gradients are always a whole stage's region, of which only the share counts;
+// weights and moments are the share's own.
 //
 // Works for every family: a stage is its tensor table here. Nothing allocates. Elements between
 // tensors (alignment) are left alone, except that `initialize` zeroes them.
@@ -12,6 +16,7 @@
 
 #include "kernels/Kernels.h"
 #include "runtime/ModelSpec/ModelSpec.h"
+#include "runtime/ModelSpec/StageShare.h"
 
 namespace vime {
 
@@ -28,17 +33,26 @@ void roundMasters(const Kernels &kernels, const StageSpec &spec, const void *mom
 void initialize(const Kernels &kernels, const StageSpec &spec, std::uint64_t seed, void *weights,
                 void *moments);
 
+/// The parameters alone, of the kernels' sumType().
+void initializeParameters(const Kernels &kernels, const StageSpec &spec, std::uint64_t seed,
+                          void *parameters);
+
+/// Weights, masters among the moments if there are any, and moments of zero, from the whole stage's
+/// parameters.
+void keepShare(const Kernels &kernels, const StageSpec &spec, const StageShare &share,
+               const void *parameters, void *weights, void *moments);
+
 /// gradients *= 1 / denominator; a step without labels (denominator 0) leaves them.
-void scaleGradients(const Kernels &kernels, const StageSpec &spec, double denominator,
-                    void *gradients);
+void scaleGradients(const Kernels &kernels, const StageSpec &spec, const StageShare &share,
+                    double denominator, void *gradients);
 
 /// gradients of the embedding += those of the head that is tied to it, [vocab, hidden].
 void addTied(const Kernels &kernels, const StageSpec &spec, const void *tiedGradients,
              void *gradients);
 
-/// squares[tensor] = sum of squares in float64, `spec.tensors.size()` of them.
-void squareNorms(const Kernels &kernels, const StageSpec &spec, const void *gradients,
-                 double *squares);
+/// The sum of squares of the share, as kSquareNumbers of it.
+void squareNorm(const Kernels &kernels, const StageSpec &spec, const StageShare &share,
+                const void *gradients, double *squares);
 
 /// One AdamW step as `torch.optim.AdamW` does it with all parameters in one group.
 struct OptimizerStep {
@@ -50,7 +64,7 @@ struct OptimizerStep {
 
 /// `moments` holds the first moments, the second and the masters, each laid out as the gradients
 /// are. Where there are masters, weights become a rounded copy of them.
-void optimize(const Kernels &kernels, const StageSpec &spec, const OptimizerStep &step,
-              const void *gradients, void *weights, void *moments);
+void optimize(const Kernels &kernels, const StageSpec &spec, const StageShare &share,
+              const OptimizerStep &step, const void *gradients, void *weights, void *moments);
 
 } // namespace vime

@@ -100,6 +100,9 @@ StageSpec llamaSpec(const ModelConfig &config, StageRange range, MicrobatchCaps 
   // A layer in the middle that is recomputed keeps nothing but its input.
   spec.stashBytes = std::max(regions.stashBytes, kRegionAlignment);
   spec.weightStashBytes = regions.weightStashBytes;
+  const std::uint64_t layers = range.end - range.first;
+  spec.contextBytes = layers * regions.context.keyValues;
+  spec.contextGradientBytes = layers * regions.context.gradients;
   spec.forwardWorkspace = regions.forwardWorkspace;
   spec.backwardWorkspace = regions.backwardWorkspace;
   spec.backwardInputWorkspace = regions.backwardInputWorkspace;
@@ -108,7 +111,7 @@ StageSpec llamaSpec(const ModelConfig &config, StageRange range, MicrobatchCaps 
 }
 
 /// Every region exists and is as small as a region can be.
-StageSpec emptySpec(const ModelConfig &config, StageRange range) {
+StageSpec emptySpec(const ModelConfig &config, StageRange range, MicrobatchCaps caps) {
   StageSpec spec{.range = range};
   TensorTable table(config.type);
   table.add("layers." + std::to_string(range.first) + ".nothing", {kTokenElements}, {},
@@ -117,6 +120,8 @@ StageSpec emptySpec(const ModelConfig &config, StageRange range) {
   spec.boundaryBytesPerToken =
       static_cast<std::uint32_t>(std::max(config.hidden, 1u) * sizeOf(config.type));
   spec.stashBytes = spec.weightStashBytes = kRegionAlignment;
+  if (caps.slices > 1)
+    spec.contextBytes = spec.contextGradientBytes = kRegionAlignment;
   spec.forwardWorkspace = spec.backwardWorkspace = kRegionAlignment;
   spec.backwardInputWorkspace = spec.backwardWeightWorkspace = kRegionAlignment;
   return spec;
@@ -169,7 +174,7 @@ std::vector<StageRange> splitLayers(const ModelConfig &config, std::uint32_t sta
 StageSpec stageSpec(const ModelConfig &config, StageRange range, MicrobatchCaps caps) {
   if (config.family == ModelFamily::TorchScript)
     return torchScriptSpec(config, range, caps);
-  return isDecoder(config.family) ? llamaSpec(config, range, caps) : emptySpec(config, range);
+  return isDecoder(config.family) ? llamaSpec(config, range, caps) : emptySpec(config, range, caps);
 }
 
 const char *nameOf(ModelFamily family) {

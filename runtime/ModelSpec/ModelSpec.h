@@ -63,6 +63,9 @@ struct MicrobatchCaps {
   std::uint32_t tokens = 0;        // of the microbatch
   std::uint32_t segments = 0;      // packed samples
   std::uint32_t segmentTokens = 0; // of the longest sample
+  /// A sample passes in so many slices of equal length, each in a microbatch of its own: `tokens`
+  /// are those of one slice of each sample, `segmentTokens` those of whole ones.
+  std::uint32_t slices = 1;
 };
 
 /// Rows [row, row + rows) of a tensor are the Hugging Face tensor `name`.
@@ -102,6 +105,8 @@ struct StageSpec {
   std::uint64_t stashBytes = 0;
   /// Of one microbatch: new at backward_input, kept until backward_weight.
   std::uint64_t weightStashBytes = 0;
+  /// Of all slices of a microbatch: keys and values, and their gradients; 0 where there is one.
+  std::uint64_t contextBytes = 0, contextGradientBytes = 0;
   std::uint64_t forwardWorkspace = 0;
   std::uint64_t backwardWorkspace = 0; // input and weight gradient in one
   std::uint64_t backwardInputWorkspace = 0;

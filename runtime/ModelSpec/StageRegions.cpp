@@ -118,6 +118,16 @@ void layStashes(StageRegions &regions, const ModelConfig &config, StageRange ran
   regions.weightStashBytes = weight.at;
 }
 
+SliceRegions sliceRegions(const ModelConfig &config, MicrobatchCaps caps) {
+  if (caps.slices == 1)
+    return {};
+  const std::uint64_t elements =
+      std::uint64_t(caps.segments) * caps.segmentTokens * 2 * keyValueWidth(config);
+  return {.rows = caps.segmentTokens,
+          .keyValues = alignRegion(elements * sizeOf(config.type)),
+          .gradients = alignRegion(elements * sizeOf(sumTypeOf(config.type)))};
+}
+
 void layWorkspaces(StageRegions &regions, const ModelConfig &config, const KernelNeeds &kernels,
                    bool head, const Sizes &size) {
   const std::uint64_t normed = size.rows(config.hidden);
@@ -153,6 +163,7 @@ void layWorkspaces(StageRegions &regions, const ModelConfig &config, const Kerne
 StageRegions stageRegions(const ModelConfig &config, StageRange range, MicrobatchCaps caps) {
   const Sizes size{config, caps.tokens};
   StageRegions regions;
+  regions.context = sliceRegions(config, caps);
   layStashes(regions, config, range, size);
   layWorkspaces(regions, config, kernelNeeds(config, range, caps), range.head, size);
   return regions;

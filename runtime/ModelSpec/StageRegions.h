@@ -7,6 +7,7 @@
 //   stash         states | layer | layer ... | final reciprocals | logits
 //   weight stash  gradients of states | layer | layer ... | gradient of the final norm
 //   workspace     of each task its own, see below
+//   context       keys and values of layer | layer ..., of samples in slices
 //
 // Where layers are recomputed, the stash has no layers: the forward keeps one in its workspace and
 // drops it, the combined backward makes one layer after another again in its own, and an input
@@ -57,7 +58,16 @@ struct LayerWeightStash {
   std::uint64_t bytes = 0;
 };
 
+/// What slices of the same samples keep for each other, row after row `segment · rows + position`:
+/// of each layer keys and values, and in a region of its own their gradients. Bytes of one layer.
+struct SliceRegions {
+  std::uint64_t rows = 0; // of a segment; 0: samples are whole
+  std::uint64_t keyValues = 0, gradients = 0;
+};
+
 struct StageRegions {
+  SliceRegions context;
+
   // stash
   KeptStates states;
   std::uint64_t layers = 0; // offset of the first layer's part, if there is one

@@ -28,12 +28,31 @@ Status checkMesh(const Mesh &mesh) {
   return Status();
 }
 
-/// Whole gradients of weights, in the type that they have.
-bool addsGradients(const Plan &plan, const Message &message) {
-  return message.fixed == 0 &&
-         std::all_of(plan.models.begin(), plan.models.end(), [&](const Model &model) {
-           return message.type == sumTypeOf(model.config.type);
-         });
+/// Of whole operands: weights or their gradients in the type that they have, or squares.
+bool isOfOperands(const Plan &plan, const Group &group) {
+  const auto typeIn = [&](const Model &model) {
+    switch (group.operation) {
+    case Collective::Unshard:
+      return model.config.type;
+    case Collective::ReduceSquares:
+      return DataType::Float64;
+    default:
+      return sumTypeOf(model.config.type);
+    }
+  };
+  return group.message.fixed == 0 &&
+         std::all_of(plan.models.begin(), plan.models.end(),
+                     [&](const Model &model) { return group.message.type == typeIn(model); });
+}
+
+/// Between replicas alone, and only where there is something that they share.
+bool isOfShares(Collective operation) {
+  return operation == Collective::Unshard || operation == Collective::ReduceScatter ||
+         operation == Collective::ReduceSquares;
+}
+bool sharesSomething(const Plan &plan) {
+  return std::any_of(plan.models.begin(), plan.models.end(),
+                     [](const Model &model) { return model.sharded; });
 }
 
 Status checkGroup(const Plan &plan, std::size_t index) {
@@ -58,9 +77,11 @@ Status checkGroup(const Plan &plan, std::size_t index) {
         fmt::format("the root of group `{}` is member {} of {}", group.name, group.root, members));
   if (group.message.perToken != 0)
     return unacceptable(fmt::format("messages of group `{}` depend on a microbatch", group.name));
-  if (group.operation == Collective::AllReduce && !addsGradients(plan, group.message))
-    return unacceptable(
-        fmt::format("group `{}` adds up something else than gradients", group.name));
+  if (isOfShares(group.operation) && (group.axes != bitOf(Axis::Data) || !sharesSomething(plan)))
+    return unacceptable(fmt::format("group `{}` moves shares that no replica has", group.name));
+  if (movesOperands(group.operation) && !isOfOperands(plan, group))
+    return unacceptable(fmt::format(
+        "group `{}` moves something else than whole weights, gradients or squares", group.name));
   return Status();
 }
 
@@ -68,7 +89,7 @@ Status checkGroup(const Plan &plan, std::size_t index) {
 bool isTooLarge(const ModelConfig &config, const DataSettings &data) {
   const double width = double(config.hidden) + config.ffn +
                        (double(config.heads) + 2.0 * config.kvHeads) * (config.headWidth + 1.0);
-  const double tokens = data.tokens;
+  const double tokens = double(data.tokens) * data.slices;
   const double activations = tokens * (config.layers * width * 8 + config.vocab * 2.0);
   const double weights =
       config.layers * (width * 4 * config.hidden + double(config.layerElements)) +
@@ -81,7 +102,7 @@ bool isTooLarge(const ModelConfig &config, const DataSettings &data) {
 constexpr std::uint32_t kByteTokens = 256;
 
 Status checkModel(const Plan &plan, std::size_t index) {
-  const auto &[config, stages, checkpoint, moduleFile, moduleHash] = plan.models[index];
+  const auto &[config, stages, checkpoint, moduleFile, moduleHash, sharded] = plan.models[index];
   if (!isEnumerator(config.family) || !isEnumerator(config.type))
     return unacceptable(fmt::format("family or type of model {} is unknown", index));
   if (!isEnumerator(config.kernels))
@@ -104,6 +125,9 @@ Status checkModel(const Plan &plan, std::size_t index) {
   if (const std::uint32_t layers = stages.empty() ? 0 : stages.back().end; layers != config.layers)
     return unacceptable(fmt::format("the stages of model {} have {} of its {} layers", index,
                                     layers, config.layers));
+  if (sharded && (plan.mesh.data < 2 || config.tiedHead || copiesOf(stages) > 1))
+    return unacceptable(fmt::format(
+        "model {} is sharded: it needs several replicas, one copy and a head of its own", index));
   if (copiesOf(stages) > 2)
     return unacceptable(fmt::format("the plan has {} copies of model {}, this program knows two",
                                     copiesOf(stages), index));
@@ -113,15 +137,42 @@ Status checkModel(const Plan &plan, std::size_t index) {
 /// Whether there is room for so many samples at all.
 bool holds(const DataSettings &data, std::uint64_t batch, std::uint32_t microbatches,
            std::uint32_t replicas) {
-  return batch >= 1 && (batch - 1) / data.samples < std::uint64_t(microbatches) * replicas;
+  return batch >= 1 &&
+         (batch - 1) / data.samples < std::uint64_t(microbatches / data.slices) * replicas;
+}
+
+/// Slices are alike: samples all have one length, of which they have equal parts.
+Status checkSlices(const Plan &plan) {
+  const DataSettings &data = plan.data;
+  if (data.slices == 1)
+    return Status();
+  if (data.slices < 1 || data.slices > kMostSlices || data.sequence % data.slices != 0 ||
+      data.split != Split::Window ||
+      std::uint64_t(data.tokens) * data.slices != std::uint64_t(data.sequence) * data.samples)
+    return unacceptable(
+        fmt::format("slices of samples: {} of {} tokens", data.slices, data.sequence));
+  const bool areWhole = [&] {
+    for (const std::uint32_t microbatches : valuesOf(plan, Decision::Microbatches))
+      if (microbatches % data.slices != 0)
+        return false;
+    return data.microbatches % data.slices == 0 && plan.evaluation.microbatches % data.slices == 0;
+  }();
+  if (!areWhole)
+    return unacceptable(
+        fmt::format("a pass of microbatches that lack some of their {} slices", data.slices));
+  for (const Model &model : plan.models)
+    if (model.config.family == ModelFamily::TorchScript)
+      return unacceptable("a user's module takes whole samples, the plan has slices of them");
+  return Status();
 }
 
 Status checkData(const DataSettings &data, std::uint32_t replicas) {
   if (!isCleanText(data.text))
     return unacceptable("the text file has no legible name");
-  if (data.sequence < 1 || data.samples < 1 || data.tokens < data.sequence ||
-      data.samples > data.tokens || data.tokens > std::uint64_t(data.sequence) * data.samples ||
-      data.tokens > kMostTokens)
+  const std::uint64_t whole = std::uint64_t(data.tokens) * data.slices;
+  if (data.sequence < 1 || data.samples < 1 || whole < data.sequence ||
+      data.samples > data.tokens || whole > std::uint64_t(data.sequence) * data.samples ||
+      whole > kMostTokens)
     return unacceptable(fmt::format("a microbatch of {} tokens, {} samples of up to {}",
                                     data.tokens, data.samples, data.sequence));
   if (!isEnumerator(data.split))
@@ -229,6 +280,8 @@ Status checkSettings(const Plan &plan) {
   if (!isAmount(p.stepUnits) || !(p.bubble >= 0 && p.bubble <= 1))
     return unacceptable("a prediction is out of range");
   if (Status status = checkData(plan.data, plan.mesh.data); !status.ok())
+    return status;
+  if (Status status = checkSlices(plan); !status.ok())
     return status;
   return checkEvaluation(plan);
 }

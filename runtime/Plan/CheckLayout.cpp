@@ -8,13 +8,15 @@
 
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Names.h"
+#include "runtime/Plan/Slices.h"
 
 namespace vime::plan {
 namespace {
 
 bool belongsToStage(BufferKind kind) {
   return (kind >= BufferKind::Weights && kind <= BufferKind::TiedGradients) ||
-         kind == BufferKind::Snapshot || kind == BufferKind::Kept;
+         kind == BufferKind::Snapshot || kind == BufferKind::Kept ||
+         kind == BufferKind::WeightShare || isShared(kind);
 }
 
 /// The slots lie inside the arena; written so that no sum overflows.

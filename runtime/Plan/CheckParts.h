@@ -23,8 +23,8 @@ std::vector<bool> buffersThatShare(const Layout &layout);
 bool shareBytes(const Buffer &one, const Buffer &other);
 
 /// CheckProgram.cpp: lanes, loops and actions of such a rank, and (OperandRules.h) the buffers its
-/// actions name. `mostTensors` is `mostTensorsOf` the plan.
-Status checkProgram(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors);
+/// actions name.
+Status checkProgram(const Plan &plan, std::uint32_t rank);
 
 /// CheckText.cpp: UTF-8 without control characters; in texts of several lines, tabs and line ends
 /// are fine.
@@ -37,7 +37,7 @@ inline Status unacceptable(std::string sentence) {
 // More than any cluster, job or machine has: beyond them a number is damage, not a plan, and sums
 // may overflow.
 inline constexpr std::uint64_t kMostRanks = 1 << 20, kMostMicrobatches = 1 << 20,
-                               kMostTokens = std::uint64_t{1} << 31,
+                               kMostTokens = std::uint64_t{1} << 31, kMostSlices = 64,
                                kMostBytes = std::uint64_t{1} << 50;
 
 } // namespace vime::plan

@@ -7,10 +7,10 @@
 namespace vime::plan {
 namespace {
 
-Status checkRank(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors) {
+Status checkRank(const Plan &plan, std::uint32_t rank) {
   if (Status status = checkLayout(plan, rank); !status.ok())
     return status;
-  return checkProgram(plan, rank, mostTensors);
+  return checkProgram(plan, rank);
 }
 
 } // namespace
@@ -20,9 +20,8 @@ Status checkPlan(const Plan &plan) {
     return status;
   if (!isCleanText(plan.job, /*lines=*/true))
     return unacceptable("the plan's job is not UTF-8 text");
-  const std::uint64_t mostTensors = mostTensorsOf(plan);
   for (std::uint32_t rank = 0; rank < representatives(plan.mesh); ++rank)
-    if (Status status = checkRank(plan, rank, mostTensors); !status.ok())
+    if (Status status = checkRank(plan, rank); !status.ok())
       return status;
   return Status();
 }
@@ -30,7 +29,7 @@ Status checkPlan(const Plan &plan) {
 Status checkRankPlan(const Plan &plan, std::uint32_t rank) {
   if (Status status = checkCommon(plan); !status.ok())
     return status;
-  return checkRank(plan, representativeOf(plan.mesh, rank), mostTensorsOf(plan));
+  return checkRank(plan, representativeOf(plan.mesh, rank));
 }
 
 } // namespace vime::plan

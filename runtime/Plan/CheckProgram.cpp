@@ -60,10 +60,9 @@ bool isForCoordinator(Opcode opcode) {
 
 class ProgramCheck {
 public:
-  ProgramCheck(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors)
-      : plan(plan), rank(rank), mostTensors(mostTensors), program(*programOf(plan, rank)),
-        layout(*layoutOf(plan, rank)), shares(buffersThatShare(layout)),
-        loads(runs(program, Opcode::Load)) {}
+  ProgramCheck(const Plan &plan, std::uint32_t rank)
+      : plan(plan), rank(rank), program(*programOf(plan, rank)), layout(*layoutOf(plan, rank)),
+        shares(buffersThatShare(layout)), loads(runs(program, Opcode::Load)) {}
 
   Status run() {
     if (Status status = checkLanes(); !status.ok())
@@ -111,7 +110,6 @@ private:
 
   const Plan &plan;
   std::uint32_t rank;
-  std::uint64_t mostTensors;
   const Program &program;
   const Layout &layout;
   const std::vector<bool> shares; // by buffer: whether it is worth a look
@@ -226,7 +224,7 @@ std::int64_t ProgramCheck::endOf(const Loop &loop) {
 
 Status ProgramCheck::checkActions() const {
   const SignatureIndex signatures;
-  const OperandRules rules(plan, rank, mostTensors);
+  const OperandRules rules(plan, rank);
   std::uint64_t inStep = 0;
   for (const Stretch &stretch : stretchesOf(program)) {
     for (std::uint32_t action = stretch.begin; action < stretch.end; ++action)
@@ -304,7 +302,8 @@ const char *ProgramCheck::problemOf(const Action &action, const Signature &signa
 /// What the dispatcher itself must see the end of: the step header, which it reads, unless this
 /// rank loads it itself; and a sum, to which its transport adds only while somebody waits.
 bool ProgramCheck::needsDispatcher(const Action &action, const Signature &signature) const {
-  if (signature.opcode == Opcode::AllReduce)
+  if (signature.family == Family::Collective &&
+      addsUp(plan.groups[program.lanes[action.lane].group].operation))
     return true;
   if (signature.opcode != Opcode::Broadcast || loads)
     return false;
@@ -382,8 +381,6 @@ Status ProgramCheck::checkHeader() const {
 
 } // namespace
 
-Status checkProgram(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors) {
-  return ProgramCheck(plan, rank, mostTensors).run();
-}
+Status checkProgram(const Plan &plan, std::uint32_t rank) { return ProgramCheck(plan, rank).run(); }
 
 } // namespace vime::plan

@@ -87,6 +87,7 @@ bool decode(const file::Model &table, Model &model) {
   config.headElements = table.head_elements();
   config.taskBytes = table.task_bytes();
   model.moduleHash = decode(*table.module_hash());
+  model.sharded = table.sharded();
   if (table.stages()->size() > kMostModelStages)
     return false;
   for (const file::StageRange *range : *table.stages()) {
@@ -106,6 +107,7 @@ bool decodeSettings(const file::Common &table, Plan &plan) {
   plan.data.samples = data.samples();
   plan.data.tokens = data.tokens();
   plan.data.microbatches = data.microbatches();
+  plan.data.slices = data.slices();
   plan.data.batch = data.batch();
   plan.data.split = enumOf<Split>(data.split());
   plan.data.tail = enumOf<Tail>(data.tail());

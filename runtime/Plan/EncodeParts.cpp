@@ -43,7 +43,7 @@ Offset<file::Decision> encode(FlatBufferBuilder &builder, const DecisionRange &r
 }
 
 Offset<file::Model> encode(FlatBufferBuilder &builder, const Model &model) {
-  const auto &[config, stages, checkpoint, moduleFile, moduleHash] = model;
+  const auto &[config, stages, checkpoint, moduleFile, moduleHash, sharded] = model;
   const auto &[family, type, layers, hidden, heads, kvHeads, headWidth, ffn, vocab, ropeTheta,
                normEpsilon, tiedHead, recomputesLayers, kernels, forwardSeconds,
                backwardInputSeconds, backwardWeightSeconds, embeddingElements, layerElements,
@@ -59,16 +59,16 @@ Offset<file::Model> encode(FlatBufferBuilder &builder, const Model &model) {
                            headWidth, ffn, vocab, ropeTheta, normEpsilon, forwardSeconds,
                            backwardInputSeconds, backwardWeightSeconds, stageVector, checkpointText,
                            tiedHead, recomputesLayers, raw(kernels), moduleText, &hash,
-                           embeddingElements, layerElements, headElements, taskBytes);
+                           embeddingElements, layerElements, headElements, taskBytes, sharded);
 }
 
 Offset<file::Data> encode(FlatBufferBuilder &builder, const DataSettings &data) {
-  const auto &[text, textBytes, textHash, sequence, samples, tokens, microbatches, batch, split,
-               tail] = data;
+  const auto &[text, textBytes, textHash, sequence, samples, tokens, microbatches, slices, batch,
+               split, tail] = data;
   const auto path = builder.CreateString(text);
   const file::Hash hash = encode(textHash);
   return file::CreateData(builder, path, textBytes, &hash, sequence, samples, tokens, microbatches,
-                          batch, raw(split), raw(tail));
+                          batch, raw(split), raw(tail), slices);
 }
 
 Offset<file::Evaluation> encode(FlatBufferBuilder &builder, const EvaluationSettings &evaluation) {
@@ -246,7 +246,7 @@ flatbuffers::DetachedBuffer encodeTensors(const Plan &plan) {
   FlatBufferBuilder builder;
   std::vector<Offset<file::Tensor>> tensors;
   for (std::uint32_t model = 0; model < plan.models.size(); ++model) {
-    const auto &[config, stages, checkpoint, moduleFile, moduleHash] = plan.models[model];
+    const auto &[config, stages, checkpoint, moduleFile, moduleHash, sharded] = plan.models[model];
     if (!check(config).ok())
       continue; // no such model has tensors; the reader will refuse it
     for (std::uint32_t stage = 0; stage < stages.size(); ++stage)

@@ -85,8 +85,11 @@ bool talk(Collective operation, std::uint32_t root, std::uint32_t one, std::uint
   case Collective::Gather:
     return one == root || other == root;
   case Collective::AllGather:
+  case Collective::Unshard:
+  case Collective::ReduceScatter:
     return true;
   case Collective::AllReduce:
+  case Collective::ReduceSquares:
     return one + 1 == other || other + 1 == one;
   }
   return false;

@@ -8,17 +8,19 @@ using Names = std::span<const std::string_view>;
 constexpr std::string_view kAxes[] = {"pp", "dp", "cp", "tp", "mirror"};
 constexpr std::string_view kFlows[] = {"forward", "backward", "data",
                                        "weights", "metrics",  "control"};
-constexpr std::string_view kCollectives[] = {"broadcast", "gather", "all_gather", "all_reduce"};
+constexpr std::string_view kCollectives[] = {"broadcast",     "gather",  "all_gather",
+                                             "all_reduce",    "unshard", "reduce_scatter",
+                                             "reduce_squares"};
 constexpr std::string_view kLaneKinds[] = {"compute", "copy.in", "copy.out", "io",
                                            "host",    "send",    "receive",  "group"};
 constexpr std::string_view kTiers[] = {"device", "host"};
 constexpr std::string_view kBuffers[] = {
-    "header",       "segments",        "tokens",         "labels",   "losses",
-    "scalars",      "squares",         "all_squares",    "stats",    "replica_stats",
-    "all_stats",    "weights",         "gradients",      "moments",  "input",
-    "output",       "output_gradient", "input_gradient", "stash",    "weight_stash",
-    "tied_weights", "tied_gradients",  "workspace",      "snapshot", "staging",
-    "kept"};
+    "header",       "segments",          "tokens",         "labels",      "losses",
+    "scalars",      "squares",           "all_squares",    "stats",       "replica_stats",
+    "all_stats",    "weights",           "gradients",      "moments",     "input",
+    "output",       "output_gradient",   "input_gradient", "stash",       "weight_stash",
+    "tied_weights", "tied_gradients",    "workspace",      "snapshot",    "staging",
+    "context",      "context_gradients", "kept",           "weight_share"};
 constexpr std::string_view kDataTypes[] = {"float32", "float64", "bfloat16", "int32", "byte"};
 constexpr std::string_view kFamilies[] = {"llama", "null",  "sleep",
                                           "qwen2", "qwen3", "torchscript"};
@@ -37,8 +39,8 @@ constexpr std::string_view kFlags[] = {"signalled",     "group_begin",   "group_
 
 static_assert(1u << (std::size(kFlags) - 1) == kLastUse);
 static_assert(std::size(kAxes) == static_cast<std::size_t>(Axis::Mirror) + 1);
-static_assert(std::size(kBuffers) == static_cast<std::size_t>(BufferKind::Kept) + 1);
-static_assert(std::size(kCollectives) == static_cast<std::size_t>(Collective::AllReduce) + 1);
+static_assert(std::size(kBuffers) == static_cast<std::size_t>(BufferKind::WeightShare) + 1);
+static_assert(std::size(kCollectives) == static_cast<std::size_t>(Collective::ReduceSquares) + 1);
 static_assert(std::size(kFlows) == static_cast<std::size_t>(Flow::Control) + 1);
 static_assert(std::size(kLaneKinds) == static_cast<std::size_t>(LaneKind::Group) + 1);
 static_assert(std::size(kDataTypes) == static_cast<std::size_t>(DataType::Byte) + 1);

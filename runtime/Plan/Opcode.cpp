@@ -14,27 +14,32 @@ constexpr auto RW = Access::ReadWrite;
 // `output` is absent on the last stage, whose logits lie in the stash; `output_gradient` is absent
 // on the last stage, `input_gradient` on the first. `tied_weights` is what the head of a tied model
 // computes with, the embedding's weights or a copy of them; `tied_gradients` is where its gradient
-// adds up, apart from the embedding's.
-constexpr OperandSignature kForward[] = {{"header", R, false},    {"segments", R, false},
-                                         {"input", R, false},     {"weights", R, false},
-                                         {"stash", W, false},     {"output", W, true},
-                                         {"workspace", W, false}, {"tied_weights", R, true}};
+// adds up, apart from the embedding's. `context` and `context_gradients` are there where sequences
+// are cut into slices: the first slice of a microbatch begins the one, the last slice the other,
+// and reads nothing of it.
+constexpr OperandSignature kForward[] = {
+    {"header", R, false},    {"segments", R, false},    {"input", R, false},
+    {"weights", R, false},   {"stash", W, false},       {"output", W, true},
+    {"workspace", W, false}, {"tied_weights", R, true}, {"context", RW, true}};
 constexpr OperandSignature kLoss[] = {{"header", R, false},
                                       {"segments", R, false},
                                       {"labels", R, false},
                                       {"stash", RW, false},
                                       {"losses", W, false}};
 constexpr OperandSignature kBackward[] = {
-    {"header", R, false},      {"segments", R, false},      {"output_gradient", R, true},
-    {"input", R, false},       {"weights", R, false},       {"stash", RW, false},
-    {"gradients", RW, false},  {"input_gradient", W, true}, {"workspace", W, false},
-    {"tied_weights", R, true}, {"tied_gradients", RW, true}};
+    {"header", R, false},           {"segments", R, false},
+    {"output_gradient", R, true},   {"input", R, false},
+    {"weights", R, false},          {"stash", RW, false},
+    {"gradients", RW, false},       {"input_gradient", W, true},
+    {"workspace", W, false},        {"tied_weights", R, true},
+    {"tied_gradients", RW, true},   {"context", R, true},
+    {"context_gradients", RW, true}};
 // The output gradient and the input must stay until the weight gradient: both are read again there.
 constexpr OperandSignature kBackwardInput[] = {
     {"header", R, false},       {"segments", R, false},      {"output_gradient", R, true},
     {"input", R, false},        {"weights", R, false},       {"stash", RW, false},
     {"weight_stash", W, false}, {"input_gradient", W, true}, {"workspace", W, false},
-    {"tied_weights", R, true}};
+    {"tied_weights", R, true},  {"context", R, true},        {"context_gradients", RW, true}};
 constexpr OperandSignature kBackwardWeight[] = {
     {"header", R, false},        {"segments", R, false},   {"output_gradient", R, true},
     {"input", R, false},         {"weights", R, false},    {"stash", R, false},
@@ -47,13 +52,22 @@ constexpr OperandSignature kGather[] = {{"source", R, false},
                                         {"destination", Access::RootWrite, true}};
 constexpr OperandSignature kAllGather[] = {{"source", R, false}, {"destination", W, false}};
 constexpr OperandSignature kAllReduce[] = {{"gradients", RW, false}, {"staging", W, false}};
+constexpr OperandSignature kUnshard[] = {{"weight_share", R, false}, {"weights", W, false}};
+// Afterwards the buffer holds nothing but this replica's share of the sum, at its place.
+constexpr OperandSignature kReduceScatter[] = {{"gradients", RW, false}, {"staging", W, false}};
+constexpr OperandSignature kReduceSquares[] = {{"squares", RW, false}, {"staging", W, false}};
+constexpr OperandSignature kReshard[] = {{"weights", W, false}};
 constexpr OperandSignature kCopy[] = {{"source", R, false}, {"destination", W, false}};
 // The copy outlives the step: the optimizer goes on while it is written.
 constexpr OperandSignature kSnapshot[] = {
     {"header", R, false}, {"weights", R, false}, {"moments", R, false}, {"snapshot", W, false}};
-constexpr OperandSignature kInitialize[] = {{"weights", W, false}, {"moments", W, false}};
+// Where replicas share a stage, `weights` are the share, here and for the optimizer, and all first
+// values lie in `gradients` for a moment.
+constexpr OperandSignature kInitialize[] = {
+    {"weights", W, false}, {"moments", W, false}, {"gradients", W, true}};
 constexpr OperandSignature kScaleGradients[] = {{"header", R, false}, {"gradients", RW, false}};
-// `squares` holds one float64 for each tensor of the rank, stages in the order of the stage table.
+// `squares` holds a sum (kernels/SquareSum.h) for each stage of the rank, in the order of the stage
+// table.
 constexpr OperandSignature kSquareNorm[] = {{"gradients", R, false}, {"squares", RW, false}};
 constexpr OperandSignature kClip[] = {{"all_squares", R, false}, {"scalars", W, false}};
 constexpr OperandSignature kOptimize[] = {{"header", R, false},
@@ -116,8 +130,14 @@ constexpr std::array kTable = {
               kAllGather},
     Signature{Opcode::AllReduce, "all_reduce", Collective, LaneKind::Group, true, false,
               kAllReduce},
+    Signature{Opcode::Unshard, "unshard", Collective, LaneKind::Group, true, false, kUnshard},
+    Signature{Opcode::ReduceScatter, "reduce_scatter", Collective, LaneKind::Group, true, false,
+              kReduceScatter},
+    Signature{Opcode::ReduceSquares, "reduce_squares", Collective, LaneKind::Group, false, false,
+              kReduceSquares},
     Signature{Opcode::Copy, "copy", Move, LaneKind::Compute, false, true, kCopy},
     Signature{Opcode::Snapshot, "snapshot", Move, LaneKind::Compute, true, false, kSnapshot},
+    Signature{Opcode::Reshard, "reshard", Move, LaneKind::Compute, true, false, kReshard},
     Signature{Opcode::Initialize, "initialize", Update, LaneKind::Compute, true, false,
               kInitialize},
     Signature{Opcode::ScaleGradients, "scale_gradients", Update, LaneKind::Compute, true, false,

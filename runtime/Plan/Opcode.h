@@ -26,15 +26,19 @@ enum class Opcode : std::uint16_t {
   Broadcast = 0x0300,
   Gather,
   AllGather,
-  AllReduce, // sums gradients over the replicas, in ascending order
+  AllReduce,     // sums gradients over the replicas, in ascending order
+  Unshard,       // a stage's weights whole, from the shares of all replicas
+  ReduceScatter, // sums gradients likewise, of which each replica gets its share
+  ReduceSquares, // adds up the squares of the replicas' shares
 
   Copy = 0x0400,
   Snapshot, // a stage's weights and moments as they are now, for `checkpoint_shard`
+  Reshard,  // gives the room of a stage's whole weights back
 
   Initialize = 0x0500, // parameters from the counter generator or a checkpoint; moments to zero
   ScaleGradients,      // by 1 / the header's denominator
-  SquareNorm,          // float64 sum of squares of each tensor of a stage
-  Clip,                // global norm in tensor order, and the factor that the optimizer applies
+  SquareNorm,          // the sum of squares of a stage, or of its share
+  Clip,                // global norm, and the factor that the optimizer applies
   Optimize,            // AdamW
   AddTied,             // adds the head's gradient of a tied matrix to the embedding's
   OptimizeEarly,       // keeps weights and moments, then AdamW as if nothing had to be clipped

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/SquareNumbers.h"
 #include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
@@ -47,6 +48,20 @@ std::uint64_t workspaceOf(Opcode opcode, const StageSpec &spec) {
   }
 }
 
+/// Where replicas share a stage, these work on what a replica keeps.
+bool keepsWeights(Opcode opcode) {
+  return opcode == Opcode::Initialize || opcode == Opcode::Optimize || opcode == Opcode::Snapshot;
+}
+
+constexpr std::uint64_t kSquareBytes = kSquareNumbers * sizeof(double);
+
+std::uint64_t mostStagesOf(const Plan &plan) {
+  std::size_t most = 0;
+  for (const Program &program : plan.programs)
+    most = std::max(most, program.stages.size());
+  return most;
+}
+
 /// The step's data: one slot for each microbatch, because the coordinator fills them all at once.
 bool isPerStep(BufferKind kind) {
   return kind >= BufferKind::Segments && kind <= BufferKind::Losses;
@@ -54,8 +69,11 @@ bool isPerStep(BufferKind kind) {
 
 /// An operand that the stage does not have: what comes from or goes to the stage before the first,
 /// behind the last.
-bool isAbsent(const Signature &signature, const OperandSignature &operand, const StageSpec &spec) {
+bool isAbsent(const Signature &signature, const OperandSignature &operand, const StageSpec &spec,
+              const DataSettings &data) {
   const StageRange &range = spec.range;
+  if (operand.name == "context" || operand.name == "context_gradients")
+    return data.slices == 1;
   if (signature.opcode == Opcode::AddTied)
     return !range.embedding || spec.tiedGradientBytes == 0;
   if (operand.name == "tied_weights" || operand.name == "tied_gradients")
@@ -67,24 +85,18 @@ bool isAbsent(const Signature &signature, const OperandSignature &operand, const
 
 } // namespace
 
-std::uint64_t mostTensorsOf(const Plan &plan) {
-  std::uint64_t most = 0;
-  for (const Program &program : plan.programs) {
-    std::uint64_t tensors = 0;
-    for (const LocalStage &local : program.stages)
-      tensors += specOf(plan, local).tensors.size();
-    most = std::max(most, tensors);
-  }
-  return most;
-}
-
-OperandRules::OperandRules(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors)
-    : plan(plan), rank(rank), tokens(plan.data.tokens), mostTensors(mostTensors) {
+OperandRules::OperandRules(const Plan &plan, std::uint32_t rank)
+    : plan(plan), rank(rank), tokens(plan.data.tokens), mostStages(mostStagesOf(plan)) {
   const Program &program = *programOf(plan, rank);
-  for (const LocalStage &local : program.stages)
+  for (const LocalStage &local : program.stages) {
+    const Model &model = plan.models[local.model];
     specs.push_back(specOf(plan, local));
-  if (specs.empty())
-    specs.emplace_back(); // actions without a stage are checked as if of an empty one
+    regions.push_back(regionsOf(specs.back(), model.config.type, sharersOf(plan, model)));
+  }
+  if (specs.empty()) { // actions without a stage are checked as if of an empty one
+    specs.emplace_back();
+    regions.emplace_back();
+  }
   for (const Signature &signature : signatures())
     for (std::uint32_t stage = 0; stage < specs.size(); ++stage)
       byStage.push_back(stageRules(signature, stage));
@@ -94,7 +106,10 @@ OperandRules::OperandRules(const Plan &plan, std::uint32_t rank, std::uint64_t m
 
 const OperandRuleList &OperandRules::of(const Signature &signature, std::uint8_t lane,
                                         std::uint16_t stage) const {
-  if (signature.family == Family::Transfer || signature.family == Family::Collective)
+  const bool isOfStage =
+      signature.opcode == Opcode::Unshard || signature.opcode == Opcode::ReduceScatter;
+  if (signature.family == Family::Transfer ||
+      (signature.family == Family::Collective && !isOfStage))
     return byLane[lane];
   return byStage[indexOf(signature) * specs.size() + (signature.perStage ? stage : 0)];
 }
@@ -109,7 +124,8 @@ OperandRuleList OperandRules::stageRules(const Signature &signature, std::uint32
 OperandRule OperandRules::stageRule(const Signature &signature, const OperandSignature &operand,
                                     std::uint32_t stage) const {
   OperandRule rule;
-  if (isAbsent(signature, operand, specs[stage])) {
+  const bool isScratch = signature.opcode == Opcode::Initialize && operand.name == "gradients";
+  if (isAbsent(signature, operand, specs[stage], plan.data) || (isScratch && !isShared(stage))) {
     rule.presence = OperandRule::Presence::Absent;
     return rule;
   }
@@ -122,12 +138,14 @@ OperandRule OperandRules::stageRule(const Signature &signature, const OperandSig
       isTokens ? BufferKind::Tokens : enumeratorOf<BufferKind>(operand.name);
   if (kind == BufferKind::ReplicaStats)
     kind = replicaStats(plan.mesh);
+  if (kind == BufferKind::Weights && isShared(stage) && keepsWeights(signature.opcode))
+    kind = BufferKind::WeightShare;
   if (!kind) { // `copy` takes any two buffers of numbers
     rule.ownKinds = rule.otherKinds = kNumbers;
     return rule;
   }
   rule.ownKinds = bit(*kind);
-  rule.bytes = bytesOf(*kind, signature.opcode, specs[stage]);
+  rule.bytes = bytesOf(*kind, signature.opcode, stage);
   rule.slots = isPerStep(*kind) ? mostMicrobatchesOf(plan) : 1;
   // Between stages of one rank the producer writes where the consumer reads.
   if (kind == BufferKind::Output)
@@ -143,7 +161,8 @@ OperandRule OperandRules::stageRule(const Signature &signature, const OperandSig
   return rule;
 }
 
-std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, const StageSpec &spec) const {
+std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, std::uint32_t stage) const {
+  const StageSpec &spec = specs[stage];
   const std::uint64_t boundary = tokens * spec.boundaryBytesPerToken;
   switch (kind) {
   case BufferKind::Header:
@@ -158,9 +177,9 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, const StageS
   case BufferKind::Scalars:
     return sizeof(StepScalars);
   case BufferKind::Squares:
-    return sizeof(double) * mostTensors;
+    return kSquareBytes * mostStages;
   case BufferKind::AllSquares:
-    return sizeof(double) * mostTensors * plan.mesh.pipeline;
+    return kSquareBytes * mostStages * plan.mesh.pipeline;
   case BufferKind::Stats:
     return sizeof(RankStats);
   case BufferKind::ReplicaStats:
@@ -168,11 +187,11 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, const StageS
   case BufferKind::AllStats:
     return sizeof(RankStats) * plan.mesh.ranks();
   case BufferKind::Weights:
-    return spec.weightBytes;
+    return regions[stage].weightBytes;
   case BufferKind::Gradients:
-    return spec.gradientBytes;
+    return regions[stage].gradientBytes;
   case BufferKind::Moments:
-    return spec.momentBytes;
+    return regions[stage].momentBytes;
   case BufferKind::TiedWeights:
     return spec.tiedWeightBytes;
   case BufferKind::TiedGradients:
@@ -192,8 +211,14 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, const StageS
     return snapshotBytes(spec);
   case BufferKind::Staging:
     return kBufferAlignment;
+  case BufferKind::Context:
+    return spec.contextBytes;
+  case BufferKind::ContextGradients:
+    return spec.contextGradientBytes;
   case BufferKind::Kept:
     return keptBytes(spec);
+  case BufferKind::WeightShare:
+    return regions[stage].weightShareBytes;
   }
   return 0;
 }
@@ -243,8 +268,13 @@ OperandRuleList OperandRules::groupRules(const Group &group) const {
     whole.ownKinds = bit(BufferKind::Squares);
     all.ownKinds = bit(BufferKind::AllSquares);
     break;
+  case Collective::Unshard:
+  case Collective::ReduceScatter:
+    break; // by their stage
   case Collective::AllReduce:
-    whole.ownKinds = bit(BufferKind::Gradients);
+  case Collective::ReduceSquares:
+    whole.ownKinds = bit(group.operation == Collective::ReduceSquares ? BufferKind::Squares
+                                                                      : BufferKind::Gradients);
     all.ownKinds = bit(BufferKind::Staging);
     all.bytes = kBufferAlignment;
     break;

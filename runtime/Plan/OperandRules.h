@@ -9,11 +9,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/ModelSpec/StageShare.h"
 #include "runtime/Plan/Plan.h"
 
 namespace vime::plan {
 
-inline constexpr std::size_t kMostOperands = 11;
+inline constexpr std::size_t kMostOperands = 13;
 
 struct OperandRule {
   enum class Presence : std::uint8_t { Required, Optional, Absent };
@@ -34,14 +35,10 @@ struct OperandRule {
 
 using OperandRuleList = std::array<OperandRule, kMostOperands>;
 
-/// Tensors of the rank that has most of them: the size of a member's squares in the global norm.
-std::uint64_t mostTensorsOf(const Plan &plan);
-
 class OperandRules {
 public:
-  /// Common part, layout, lanes and stage table of the rank have been checked; `mostTensors`
-  /// is `mostTensorsOf` the plan.
-  OperandRules(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors);
+  /// Common part, layout, lanes and stage table of the rank have been checked.
+  OperandRules(const Plan &plan, std::uint32_t rank);
 
   /// `lane` and `stage` are in range and the lane is of the signature's kind.
   const OperandRuleList &of(const Signature &signature, std::uint8_t lane,
@@ -54,14 +51,16 @@ private:
                         std::uint32_t stage) const;
   OperandRuleList laneRules(const Lane &lane) const;
   OperandRuleList groupRules(const Group &group) const;
-  std::uint64_t bytesOf(BufferKind kind, Opcode opcode, const StageSpec &spec) const;
+  std::uint64_t bytesOf(BufferKind kind, Opcode opcode, std::uint32_t stage) const;
+  bool isShared(std::uint32_t stage) const { return regions[stage].weightShareBytes != 0; }
 
   const Plan &plan;
   std::uint32_t rank;
-  std::uint64_t tokens, mostTensors;
-  std::vector<StageSpec> specs;         // per entry of the stage table
-  std::vector<OperandRuleList> byStage; // signature · stages + stage
-  std::vector<OperandRuleList> byLane;  // of transfers and collectives
+  std::uint64_t tokens, mostStages;      // of a rank
+  std::vector<StageSpec> specs;          // per entry of the stage table
+  std::vector<ParameterRegions> regions; // likewise
+  std::vector<OperandRuleList> byStage;  // signature · stages + stage
+  std::vector<OperandRuleList> byLane;   // of transfers and collectives
 };
 
 } // namespace vime::plan

@@ -58,11 +58,28 @@ struct Message {
   bool operator==(const Message &) const = default;
 };
 
-enum class Collective : std::uint8_t { Broadcast, Gather, AllGather, AllReduce };
+enum class Collective : std::uint8_t {
+  Broadcast,
+  Gather,
+  AllGather,
+  AllReduce,
+  Unshard,       // an all-gather of shares of a stage's weights
+  ReduceScatter, // of the sum of all members each one's own share
+  ReduceSquares  // an all-reduce of sums of squares
+};
+
+/// Whether calls take their bytes from their operands: the message states the type of the elements
+/// and no bytes.
+constexpr bool movesOperands(Collective operation) { return operation >= Collective::AllReduce; }
+/// Whether a call adds up what members give, for which its rank has to wait.
+constexpr bool addsUp(Collective operation) {
+  return operation == Collective::AllReduce || operation == Collective::ReduceScatter ||
+         operation == Collective::ReduceSquares;
+}
 
 /// An ordered stream of one collective over all ranks along `axes`, once for each coordinate along
-/// the others. `message` is one member's contribution (of a broadcast: the whole). An all-reduce
-/// takes its bytes from its operand: its message states the type of the elements and no bytes.
+/// the others. `message` is one member's contribution (of a broadcast: the whole), unless the
+/// operation takes its bytes from its operands.
 struct Group {
   std::string name;
   Flow flow = Flow::Control;
@@ -209,14 +226,20 @@ enum class BufferKind : std::uint8_t {
   Workspace,
   Snapshot, // runtime/Plan/Snapshot.h
   Staging,  // what other replicas' gradients pass through while they are added up
-  Kept      // runtime/Plan/Kept.h
+  // Of sequences in slices: keys and values of a microbatch, for attention in its later slices, and
+  // their gradients so far, for the earlier ones.
+  Context,
+  ContextGradients,
+  Kept,       // runtime/Plan/Kept.h
+  WeightShare // what a replica keeps of a stage's weights where they are sharded
 };
 
 /// Buffer::stage of what belongs to no stage.
 constexpr std::uint16_t kNoStage = 0xFFFF;
 
 /// `count` slots of `bytes` each, `stride` apart, first at `offset` of its tier's arena. A
-/// microbatch b uses slot b % count. Offsets and strides are multiples of kBufferAlignment.
+/// microbatch b uses slot b % count, of what its slices share one slot (Slices.h). Offsets and
+/// strides are multiples of kBufferAlignment.
 struct Buffer {
   BufferKind kind = BufferKind::Header;
   Tier tier = Tier::Device;
@@ -247,6 +270,10 @@ struct Model {
   std::string checkpoint;
   std::string moduleFile; // TorchScript file, as the job states it; empty for other families
   Hash128 moduleHash{};   // XXH3-128 of the file when the plan was made
+  /// Each replica keeps only its share (runtime/ModelSpec/StageShare.h) of every stage's weights
+  /// and moments, and of its gradients once they are reduced. Whole weights are there from
+  /// `unshard` to `reshard`.
+  bool sharded = false;
   bool operator==(const Model &) const = default;
 };
 
@@ -266,6 +293,10 @@ enum class Split : std::uint8_t {
 
 /// The samples of a step go, in their order, each into the first microbatch that still has room for
 /// it: for `samples` samples, and for `tokens` tokens. runtime/Data does it alike for everybody.
+///
+/// With `slices` such a microbatch is cut into so many along the sequence, each of which counts as
+/// a microbatch of its own here, in programs and in step headers: with 4 slices microbatch 6 is
+/// slice 2 of the second one. It has a part of every sample, `sequence / slices` tokens long.
 struct DataSettings {
   std::string text; // path as the job states it
   std::uint64_t textBytes = 0;
@@ -274,6 +305,7 @@ struct DataSettings {
   std::uint32_t samples = 0;      // of a microbatch, at most
   std::uint32_t tokens = 0;       // of a microbatch, at most; room for one sample at least
   std::uint32_t microbatches = 0; // of a step in each replica, at most
+  std::uint32_t slices = 1;       // of a sequence; divides `sequence` and `microbatches`
   std::uint64_t batch = 0;        // samples of a whole step, of all replicas
   Split split = Split::Window;
   Tail tail = Tail::Join;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <span>
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -65,8 +66,8 @@ const plan::Message &messageOf(const plan::Plan &plan, const plan::Lane &lane) {
   return lane.kind == plan::LaneKind::Group ? plan.groups[lane.group].message : lane.message;
 }
 
-/// The buffer that an all-reduce adds up: its message does not state the bytes.
-std::uint64_t reducedBytes(const plan::Program &program, const plan::Layout &layout,
+/// Of a call whose message does not state them.
+std::uint64_t operandBytes(const plan::Program &program, const plan::Layout &layout,
                            const plan::Action &action) {
   return layout.buffers[program.operands[action.operands]].bytes;
 }
@@ -110,16 +111,20 @@ std::vector<Stream> streamsOf(const plan::Plan &plan, std::uint32_t rank) {
         if (end == kNoEnd)
           continue;
         Transfer transfer = transferOf(stretch, action, iteration);
-        if (action.opcode == plan::code(plan::Opcode::AllReduce))
-          transfer.bytes = reducedBytes(program, layout, action);
+        const plan::Lane &lane = program.lanes[action.lane];
+        if (lane.kind == plan::LaneKind::Group &&
+            plan::movesOperands(plan.groups[lane.group].operation))
+          transfer.bytes = operandBytes(program, layout, action);
         streams[end].add(transfer);
       }
   return streams;
 }
 
 bool sums(const End &end) {
-  return end.kind == plan::LaneKind::Group && end.operation == plan::Collective::AllReduce;
+  return end.kind == plan::LaneKind::Group && plan::addsUp(end.operation);
 }
+
+bool scatters(const End &end) { return end.operation == plan::Collective::ReduceScatter; }
 
 bool isSource(const RankEnds &ends, const End &end) {
   if (end.kind != plan::LaneKind::Group)
@@ -131,7 +136,8 @@ bool isDestination(const RankEnds &ends, const End &end) {
   if (end.kind != plan::LaneKind::Group)
     return end.kind == plan::LaneKind::Receive;
   const bool isRoot = end.members[end.root] == ends.rank;
-  return end.operation == plan::Collective::AllGather || sums(end) ||
+  return end.operation == plan::Collective::AllGather ||
+         end.operation == plan::Collective::Unshard || sums(end) ||
          isRoot == (end.operation == plan::Collective::Gather);
 }
 
@@ -182,8 +188,10 @@ Payload Agreement::payloadOf(std::size_t index) {
                   .bytes = sizeof(Claim)};
   if (!sums(end))
     return payload;
-  // Everybody adds zeros to what the others claim.
-  heard[index][partyOf(end, ends.rank)] = claims[index];
+  // Everybody adds zeros to what the others claim; where each gets its own part of the sum alone,
+  // to what the member before it claims, which is enough round the circle.
+  const std::size_t own = partyOf(end, ends.rank), members = heard[index].size();
+  heard[index][scatters(end) ? (own + 1) % members : own] = claims[index];
   payload.bytes = heard[index].size() * sizeof(Claim);
   payload.type = DataType::Byte;
   payload.staging = staging.data();
@@ -192,7 +200,10 @@ Payload Agreement::payloadOf(std::size_t index) {
 }
 
 Status Agreement::compare(std::size_t end) const {
-  for (const Claim &other : heard[end]) {
+  std::span<const Claim> others = heard[end];
+  if (scatters(ends.ends[end]))
+    others = others.subspan(partyOf(ends.ends[end], ends.rank), 1);
+  for (const Claim &other : others) {
     if (other.planId != claims[end].planId)
       return Status(StatusCode::Unacceptable,
                     fmt::format("rank {} runs another plan than rank {}", other.rank, ends.rank));

@@ -14,8 +14,9 @@
 
 namespace vime {
 
-/// The messages of one member. Those between two members in one direction are matched in the order
-/// in which they are started; waits are for the oldest one that nobody has waited for yet.
+/// The messages of one member of a sum. Those between two members in one direction are matched in
+/// the order in which they are started; waits are for the oldest one that nobody has waited for
+/// yet.
 class ChainLinks {
 public:
   virtual ~ChainLinks() = default;

@@ -1,9 +1,9 @@
 // Gloo transport: the ranks are processes, joined by TCP (plug-in, see GlooPlugin.h).
 //
 // Every transfer is Gloo's send or receive of one unbound buffer under a 64-bit slot made from
-// (channel, index); a collective is one such message per member, an all-reduce a chain of them
-// (ChainReduction.h) that goes on while its end is awaited. Gloo's own thread moves the bytes,
-// so posting never waits. About ten allocations a transfer happen inside Gloo.
+// (channel, index); a collective is one such message per member, a sum many of them
+// (ChainReduction.h, ScatterReduction.h) that go on while its end is awaited. Gloo's own thread
+// moves the bytes, so posting never waits. About ten allocations a transfer happen inside Gloo.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -20,6 +20,7 @@
 #include "runtime/Transport/ChainReduction.h"
 #include "runtime/Transport/Ends.h"
 #include "runtime/Transport/GlooMesh.h"
+#include "runtime/Transport/ScatterReduction.h"
 
 namespace vime {
 namespace {
@@ -39,12 +40,12 @@ struct OpenEnd {
   std::atomic<std::uint64_t> finished{0};
   std::uint64_t posted = 0;
   std::array<std::vector<Message>, kOpenTransfers> ring;
-  std::optional<Payload> sum;                      // an all-reduce that is to be awaited
-  std::array<std::uint32_t, 2> sent{}, received{}; // chunks of sums: with the member below, above
+  std::optional<Payload> sum;                // that is to be awaited
+  std::vector<std::uint32_t> sent, received; // chunks of sums, by member
 };
 
 bool sums(const End &end) {
-  return end.kind == plan::LaneKind::Group && end.operation == plan::Collective::AllReduce;
+  return end.kind == plan::LaneKind::Group && plan::addsUp(end.operation);
 }
 
 /// Unique among the open messages between two ranks: what, from whom, which. Indices may wrap: few
@@ -125,6 +126,8 @@ private:
       if (Status status = await(end, own.posted); !status.ok())
         return status;
     own.sum = payload;
+    own.sent.resize(spec.ends[end].members.size());
+    own.received.resize(spec.ends[end].members.size());
     ++own.posted;
     return Status();
   }
@@ -134,8 +137,10 @@ private:
     const std::vector<std::uint32_t> &members = spec.ends[end].members;
     SumLinks links(*this, end, deadline);
     try {
-      if (Status status = reduceAlongChain(*own.sum, partyOf(spec.ends[end], self()),
-                                           static_cast<std::uint32_t>(members.size()), links);
+      const bool scatters = spec.ends[end].operation == plan::Collective::ReduceScatter;
+      const auto reduce = scatters ? reduceToParts : reduceAlongChain;
+      if (Status status = reduce(*own.sum, partyOf(spec.ends[end], self()),
+                                 static_cast<std::uint32_t>(members.size()), links);
           !status.ok())
         return status;
     } catch (const std::exception &error) {
@@ -146,38 +151,33 @@ private:
     return Status();
   }
 
-  /// The messages of one all-reduce. Both neighbours count chunks alike, so that slots agree.
+  /// The messages of one sum. Both ends count chunks alike, so that slots agree.
   class SumLinks final : public ChainLinks {
   public:
     SumLinks(GlooTransport &transport, std::uint32_t end, Clock::time_point deadline)
-        : transport(transport), spec(transport.spec.ends[end]), end(end), deadline(deadline) {}
+        : transport(transport), spec(transport.spec.ends[end]), end(end), deadline(deadline),
+          queues(spec.members.size()) {}
 
     void send(std::uint32_t member, const void *source, std::size_t bytes) override {
       std::vector<Message> message;
-      Queues &to = queuesOf(member);
-      transport.send(spec, transport.open[end].sent[to.isAbove]++, peerOf(member),
+      transport.send(spec, transport.open[end].sent[member]++, peerOf(member),
                      {.source = source, .bytes = bytes}, message);
-      to.sends.push_back(std::move(message.front()));
+      queues[member].sends.push_back(std::move(message.front()));
     }
     void receive(std::uint32_t member, void *destination, std::size_t bytes) override {
       std::vector<Message> message;
-      Queues &from = queuesOf(member);
-      transport.receive(spec, transport.open[end].received[from.isAbove]++, peerOf(member),
-                        destination, bytes, message);
-      from.receives.push_back(std::move(message.front()));
+      transport.receive(spec, transport.open[end].received[member]++, peerOf(member), destination,
+                        bytes, message);
+      queues[member].receives.push_back(std::move(message.front()));
     }
-    Status awaitSend(std::uint32_t member) override { return oldest(queuesOf(member).sends); }
-    Status awaitReceive(std::uint32_t member) override { return oldest(queuesOf(member).receives); }
+    Status awaitSend(std::uint32_t member) override { return oldest(queues[member].sends); }
+    Status awaitReceive(std::uint32_t member) override { return oldest(queues[member].receives); }
     std::uint32_t latestPeer() const { return latest; }
 
   private:
     struct Queues {
-      bool isAbove;
-      std::deque<Message> sends = {}, receives = {};
+      std::deque<Message> sends, receives;
     };
-    Queues &queuesOf(std::uint32_t member) {
-      return spec.members[member] > transport.self() ? above : below;
-    }
     std::uint32_t peerOf(std::uint32_t member) { return latest = spec.members[member]; }
     Status oldest(std::deque<Message> &messages) {
       Status status =
@@ -191,7 +191,7 @@ private:
     const std::uint32_t end;
     const Clock::time_point deadline;
     std::uint32_t latest = 0;
-    Queues below{false}, above{true};
+    std::vector<Queues> queues; // by member
   };
 
   /// Every member is a source, or only the root; every member collects, or only the root, or all
@@ -200,7 +200,8 @@ private:
                        std::vector<Message> &messages) {
     const std::uint32_t root = end.members[end.root];
     const bool broadcasts = end.operation == plan::Collective::Broadcast;
-    const bool everybody = end.operation == plan::Collective::AllGather;
+    const bool everybody =
+        end.operation == plan::Collective::AllGather || end.operation == plan::Collective::Unshard;
     for (std::uint32_t member = 0; member < end.members.size(); ++member) {
       const std::uint32_t peer = end.members[member];
       const bool takes = everybody || (broadcasts ? peer == root : self() == root);

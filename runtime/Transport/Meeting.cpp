@@ -27,19 +27,43 @@ void exchangeGather(std::span<const Payload> parties, std::uint32_t root) {
 }
 
 /// Block by block through a sum that stays in the cache. Who has come last adds for everybody.
-void exchangeAllReduce(std::span<const Payload> parties, std::uint32_t) {
+template <typename PartOf, typename Take>
+void addBlocks(DataType type, std::size_t partBytes, std::span<const Payload> parties,
+               PartOf partOf, Take take) {
   alignas(64) std::array<std::byte, 16384> sum;
-  const Payload &first = parties.front();
-  for (std::size_t begin = 0; begin < first.bytes; begin += sum.size()) {
-    const std::size_t bytes = std::min(sum.size(), first.bytes - begin);
-    const auto blockOf = [begin](const Payload &party) {
-      return static_cast<std::byte *>(party.destination) + begin;
-    };
-    std::memcpy(sum.data(), blockOf(first), bytes);
+  for (std::size_t begin = 0; begin < partBytes; begin += sum.size()) {
+    const std::size_t bytes = std::min(sum.size(), partBytes - begin);
+    std::memcpy(sum.data(), partOf(parties.front()) + begin, bytes);
     for (const Payload &party : parties.subspan(1))
-      addTo(first.type, sum.data(), blockOf(party), bytes);
-    for (const Payload &party : parties)
-      std::memcpy(blockOf(party), sum.data(), bytes);
+      addTo(type, sum.data(), partOf(party) + begin, bytes);
+    take(begin, sum.data(), bytes);
+  }
+}
+
+void exchangeAllReduce(std::span<const Payload> parties, std::uint32_t) {
+  const auto wholeOf = [](const Payload &party) {
+    return static_cast<std::byte *>(party.destination);
+  };
+  const Payload &first = parties.front();
+  addBlocks(first.type, first.bytes, parties, wholeOf,
+            [&](std::size_t begin, const std::byte *sum, std::size_t bytes) {
+              for (const Payload &party : parties)
+                std::memcpy(wholeOf(party) + begin, sum, bytes);
+            });
+}
+
+/// Each share from all members to the one that keeps it, where only its own lies.
+void exchangeReduceScatter(std::span<const Payload> parties, std::uint32_t) {
+  const Payload &first = parties.front();
+  const std::size_t share = first.bytes / parties.size();
+  for (std::size_t member = 0; member < parties.size(); ++member) {
+    const auto shareOf = [&](const Payload &party) {
+      return static_cast<std::byte *>(party.destination) + member * share;
+    };
+    addBlocks(first.type, share, parties, shareOf,
+              [&](std::size_t begin, const std::byte *sum, std::size_t bytes) {
+                std::memcpy(shareOf(parties[member]) + begin, sum, bytes);
+              });
   }
 }
 
@@ -57,7 +81,8 @@ void exchangeMessage(std::span<const Payload> parties, std::uint32_t root) {
 }
 
 Exchange exchangeOf(plan::Collective operation) {
-  constexpr Exchange kExchanges[] = {exchangeMessage, exchangeGather, exchangeAllGather,
+  constexpr Exchange kExchanges[] = {exchangeMessage,   exchangeGather,    exchangeAllGather,
+                                     exchangeAllReduce, exchangeAllGather, exchangeReduceScatter,
                                      exchangeAllReduce};
   return kExchanges[static_cast<std::size_t>(operation)];
 }

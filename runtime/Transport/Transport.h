@@ -46,15 +46,17 @@ struct RankEnds {
 /// What one end brings to a transfer. A sender, and the root of a broadcast, gives a source; a
 /// receiver, and the others of a broadcast, a destination. Gather: every member a source, the root
 /// also a destination of members × bytes; all-gather: both on every member. Member k's contribution
-/// lands at k × bytes. All-reduce: `destination` holds the contribution and gets the sum, in which
-/// members are added in ascending order, ((g0 + g1) + g2) + …, on every transport; `staging` is
-/// room for a part of another member's. The memory stays untouched by its owner until the transfer
+/// lands at k × bytes, and so of an unshard. All-reduce: `destination` holds the contribution and
+/// gets the sum, in which members are added in ascending order, ((g0 + g1) + g2) + …, on every
+/// transport; `staging` is room for a part of another member's. Reduce-scatter: likewise, but of
+/// `bytes`, as many as there are members, member k has the sum of the k-th part at its place, and
+/// all else stays as it was. The memory stays untouched by its owner until the transfer
 /// has finished; after a failure it stays there until every rank of the process has stopped.
 struct Payload {
   const void *source = nullptr;
   void *destination = nullptr;
   std::size_t bytes = 0;          // of one contribution; equal at all ends
-  DataType type = DataType::Byte; // of what an all-reduce adds up
+  DataType type = DataType::Byte; // of what is added up
   void *staging = nullptr;
   std::size_t stagingBytes = 0; // at least kLeastStaging
 };
@@ -70,7 +72,7 @@ public:
   virtual ~Transport() = default;
 
   /// The next transfer of an end; does not wait for the peer unless kOpenTransfers are open. From
-  /// the rank's own thread. An all-reduce may go on only while somebody awaits it.
+  /// the rank's own thread. A sum may go on only while somebody awaits it.
   virtual Status post(std::uint32_t end, Payload payload) = 0;
 
   /// How many transfers of an end have finished, as far as known: `await` looks closer. Valid as

@@ -60,17 +60,17 @@ TEST_P(KernelsConformance, Attention) {
       longest = std::max<std::int64_t>(longest, offsets[s + 1] - offsets[s]);
     Workspace workspace(attentionWorkspace(type(), attention, longest, library()), 8);
 
-    kernels().attentionForward(attention, segments, qkv.matrix(), out.matrix(), lse.data(),
+    kernels().attentionForward(attention, segments, {}, qkv.matrix(), out.matrix(), lse.data(),
                                workspace.poisoned());
-    reference().attentionForward(attention, segments, qkv.matrix(), outExpected.matrix(),
+    reference().attentionForward(attention, segments, {}, qkv.matrix(), outExpected.matrix(),
                                  lseExpected.data(), nullptr);
     expectClose(out, outExpected, "out");
     expectClose(lse, lseExpected, "lse");
 
     Tensor gradient = qkv, expected = qkv;
-    kernels().attentionBackward(attention, segments, gradient.matrix(), out.matrix(), dOut.matrix(),
-                                lse.data(), workspace.poisoned());
-    reference().attentionBackward(attention, segments, expected.matrix(), out.matrix(),
+    kernels().attentionBackward(attention, segments, {}, gradient.matrix(), out.matrix(),
+                                dOut.matrix(), lse.data(), workspace.poisoned());
+    reference().attentionBackward(attention, segments, {}, expected.matrix(), out.matrix(),
                                   dOut.matrix(), lse.data(), nullptr);
     expectClose(gradient, expected, "dq, dk, dv");
   }

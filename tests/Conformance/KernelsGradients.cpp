@@ -61,14 +61,14 @@ TEST_P(KernelsGradients, Attention) {
   Tensor out = tensor(9, attention.queryWidth()), lse = tensor(9, attention.heads);
   Workspace workspace(attentionWorkspace(DataType::Float64, attention, 6, GetParam().library));
   const auto loss = [&](const Tensor &x) {
-    kernels().attentionForward(attention, segments, x.matrix(), out.matrix(), lse.data(),
+    kernels().attentionForward(attention, segments, {}, x.matrix(), out.matrix(), lse.data(),
                                workspace.poisoned());
     return dot(out, dOut);
   };
   loss(qkv);
   Tensor gradient = qkv;
-  kernels().attentionBackward(attention, segments, gradient.matrix(), out.matrix(), dOut.matrix(),
-                              lse.data(), workspace.poisoned());
+  kernels().attentionBackward(attention, segments, {}, gradient.matrix(), out.matrix(),
+                              dOut.matrix(), lse.data(), workspace.poisoned());
   expectGradient(gradient, qkv, loss, "qkv");
 }
 

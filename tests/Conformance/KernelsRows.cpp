@@ -129,7 +129,7 @@ TEST_P(KernelsConformance, NotANumberIsNotHidden) {
   Tensor qkv = tensor(5, 12).randomize(2), out = tensor(5, 4), lse = sums(5, 1, 0);
   qkv.set(2, 5, NAN); // a key of token 2
   Workspace workspace(attentionWorkspace(type(), attention, 5, library()));
-  kernels().attentionForward(attention, {offsets, 1}, qkv.matrix(), out.matrix(), lse.data(),
+  kernels().attentionForward(attention, {offsets, 1}, {}, qkv.matrix(), out.matrix(), lse.data(),
                              workspace.poisoned());
   EXPECT_FALSE(std::isnan(out.get(1, 0)));
   EXPECT_TRUE(std::isnan(out.get(2, 0)));

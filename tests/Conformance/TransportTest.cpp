@@ -317,6 +317,68 @@ TEST_P(TransportSuite, SumsAddTheMembersInAscendingOrder) {
   expectSums<double>(GetParam(), DataType::Float64);
 }
 
+/// Of a part for each member, who has its own afterwards; the other parts stay as they were.
+template <typename Number> void expectPartialSums(Backend backend, DataType type) {
+  for (const std::uint32_t ranks : {1u, 2u, 3u, 5u}) {
+    std::vector<RankEnds> ends = noEnds(ranks);
+    addGroup(ends, 0, plan::Collective::ReduceScatter);
+    runRanks(backend, {ends}, [&](Rank &rank) {
+      std::uint64_t calls = 0;
+      for (const std::size_t stagingBytes : {kLeastStaging, std::size_t{4096}})
+        for (const std::size_t part : {0, 1, 8, 103, 4001}) {
+          if (part > 103 && stagingBytes == kLeastStaging)
+            continue;
+          std::vector<Number> own(part * ranks);
+          for (std::size_t index = 0; index < own.size(); ++index)
+            own[index] = summand<Number>(rank.rank, index);
+          std::vector<Number> expected = own;
+          const std::vector<Number> sum = ascendingSum<Number>(ranks, own.size());
+          std::copy_n(sum.begin() + rank.rank * part, part, expected.begin() + rank.rank * part);
+          alignas(64) std::byte staging[4096];
+          expectOk(rank.transport->post(0, {.destination = own.data(),
+                                            .bytes = own.size() * sizeof(Number),
+                                            .type = type,
+                                            .staging = staging,
+                                            .stagingBytes = stagingBytes}));
+          expectOk(rank.transport->await(0, ++calls));
+          ASSERT_EQ(own, expected) << part << " by " << stagingBytes;
+        }
+    });
+  }
+}
+
+TEST_P(TransportSuite, PartsOfSumsGoToTheirMembers) {
+  expectPartialSums<float>(GetParam(), DataType::Float32);
+  expectPartialSums<double>(GetParam(), DataType::Float64);
+}
+
+TEST_P(TransportSuite, SharesComeTogetherOnEveryMember) {
+  for (const std::uint32_t ranks : {2u, 3u}) {
+    std::vector<RankEnds> ends = noEnds(ranks);
+    addGroup(ends, 0, plan::Collective::Unshard);
+    addGroup(ends, 1, plan::Collective::ReduceScatter);
+    runRanks(GetParam(), {ends}, [&](Rank &rank) {
+      // Two calls are under way while a sum goes on.
+      std::vector<std::uint32_t> share(1000, rank.rank), first(1000 * ranks), second(1000 * ranks);
+      std::vector<double> parts(ranks, 1.0 + rank.rank);
+      alignas(64) std::byte staging[kLeastStaging];
+      expectOk(rank.transport->post(0, {share.data(), first.data(), share.size() * 4}));
+      expectOk(rank.transport->post(0, {share.data(), second.data(), share.size() * 4}));
+      expectOk(rank.transport->post(1, {.destination = parts.data(),
+                                        .bytes = parts.size() * sizeof(double),
+                                        .type = DataType::Float64,
+                                        .staging = staging,
+                                        .stagingBytes = sizeof staging}));
+      expectOk(rank.transport->await(1, 1));
+      expectOk(rank.transport->await(0, 2));
+      for (std::uint32_t index = 0; index < first.size(); ++index)
+        ASSERT_EQ(first[index], index / 1000);
+      ASSERT_EQ(first, second);
+      ASSERT_EQ(parts[rank.rank], ranks * (ranks + 1) / 2.0);
+    });
+  }
+}
+
 TEST_P(TransportSuite, ManySumsFollowOneAnother) {
   // As one rank has several stages: more sums than transfers may be open, none awaited by itself.
   std::vector<RankEnds> ends = noEnds(3);

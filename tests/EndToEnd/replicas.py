@@ -3,10 +3,12 @@
     replicas.py FOLDER_OF_BINARIES
 
 dp replicas with m microbatches each take the same samples as one replica with dp * m. For each dp, losses, norms and
-exported parameters are compared bit for bit with those of pp = 1 under GPipe. With dp = 1 they differ by the order in
+exported parameters are compared bit for bit with those of pp = 1 under GPipe, and so are those of replicas that share the
+model. With dp = 1 they differ by the order in
 which gradients are added, so they are compared within what that may change.
 """
 
+import json
 import math
 import pathlib
 import struct
@@ -72,6 +74,65 @@ def to_the_bit(tools, compare, replicas, reference):
         compare.equal(reference, found, f"dp {replicas} pp {ranks} {schedule:12} {transport}")
 
 
+def shared(tools, compare, replicas, reference):
+    """The same where each replica keeps only its share."""
+    runs = [(1, "gpipe", None, "local")]
+    if replicas == 2:
+        runs += [(1, "1f1b", None, "gloo"), (1, "gpipe", None, "rendezvous:merged"), (2, "1f1b", None, "local"),
+                 (2, "interleaved", 2, "gloo"), (2, "zb-v", 2, "rendezvous:3"), (2, "zb-h1", None, "rendezvous:merged")]
+    else:
+        runs += [(1, "1f1b", None, "gloo"), (1, "1f1b", None, "rendezvous:1")]
+    for ranks, schedule, chunks, transport in runs:
+        found = result(tools, schedule, ranks, replicas, "--transport", transport, chunks=chunks, shard=True)
+        compare.equal(reference, found, f"dp {replicas} pp {ranks} {schedule:12} {transport}, sharded")
+
+
+def evaluated(tools, compare):
+    """Held-out losses, which need whole weights once more."""
+    history = []
+    for shard in (False, True):
+        plan = tools.compile(vime.job("1f1b", 2, replicas=2, steps=4, shard=shard,
+                                      more="eval: {text: corpus.txt, every: 2 steps, microbatches: 2}\n"))
+        history.append(tools.run("vime-exec", plan, "--progress", "jsonl").stderr)
+    losses = [[json.loads(line)["loss"] for line in lines.splitlines() if '"evaluation"' in line]
+              for lines in history]
+    compare.say(len(losses[0]) == 2, "an evaluation behind every second step")
+    compare.equal(losses[0], losses[1], "dp 2 pp 2 1f1b, held-out losses, sharded")
+    refused = tools.run("vime-exec", plan, "--resume", expect=2).stderr
+    compare.say("cannot go on from a checkpoint yet" in refused, "resuming is refused, sharded")
+
+
+def whole_in_turn(tools, compare, reference):
+    """Fewer whole stages at a time than a rank has."""
+    for memory, transport in (("{unsharded: 1}", "local"), ("{unsharded: 2}", "gloo"), ("{unsharded: 3}", "rendezvous:5"),
+                              ("{unsharded: 2, unshard_rule: torch-compatible}", "rendezvous:merged")):
+        found = result(tools, "interleaved", 2, 2, "--transport", transport, chunks=4, shard=True,
+                       more=f"memory: {memory}\n")
+        compare.equal(reference, found, f"dp 2 pp 2, 4 chunks {memory} {transport}")
+
+
+def arena(tools, shard, replicas, schedule="1f1b", ranks=1, **job):
+    """Bytes of the largest arena of a rank."""
+    plan = tools.compile(vime.job(schedule, ranks, replicas=replicas, shard=shard, steps=1, **job))
+    memory = json.loads(tools.run("vimec", "show", plan, "--memory", "--json").stdout)
+    return max(tier["arena_bytes"] for alike in memory["alike"] for tier in alike["tiers"])
+
+
+def narrowed(tools, compare):
+    """Where memory is short, fewer stages are whole at a time, unless the job says how many."""
+    shape = {"schedule": "interleaved", "ranks": 2, "chunks": 4}
+    widest = arena(tools, True, 2, **shape)
+    narrowest = arena(tools, True, 2, more="memory: {unsharded: 1}\n", **shape)
+    compare.say(narrowest < widest, "fewer whole stages take less")
+    for limit in (widest, widest - 1, narrowest):
+        found = arena(tools, True, 2, pipeline=f"memory_limit: {limit}B", **shape)
+        compare.say(found <= limit and (found == widest) == (limit == widest), f"a plan within {limit} bytes")
+    job = vime.job(replicas=2, shard=True, pipeline=f"memory_limit: {narrowest}B", more="memory: {unsharded: 4}\n", **shape)
+    (tools.folder / "job.yaml").write_text(job)
+    tools.run("vimec", "job.yaml", "-o", "job.bin", expect=1)
+    compare.say(True, "a stated number stays")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         tools, compare = vime.Tools(pathlib.Path(sys.argv[1]).resolve(), folder), Comparison()
@@ -80,8 +141,15 @@ def main():
         for replicas in (2, 4):
             reference = result(tools, "gpipe", 1, replicas)
             to_the_bit(tools, compare, replicas, reference)
+            shared(tools, compare, replicas, reference)
+            compare.say(arena(tools, True, replicas) < arena(tools, False, replicas),
+                        f"dp {replicas} has smaller arenas, sharded")
+            if replicas == 2:
+                whole_in_turn(tools, compare, reference)
             compare.near(alone, reference, f"dp {replicas} and dp 1, float32", 1e-6, 3)
             compare.near(alone, reference, f"dp {replicas} and dp 1, float32", 1e-4, 20)
+        evaluated(tools, compare)
+        narrowed(tools, compare)
         compare.near_norms(result(tools, "gpipe", 1, 1, steps=3), result(tools, "1f1b", 2, 2, steps=3),
                           "dp 2 and dp 1, float32, three steps", 1e-5)
         wide = [result(tools, "gpipe", 1, replicas, model=WIDE) for replicas in (1, 2)]
@@ -93,6 +161,10 @@ def main():
         for ranks, schedule, chunks, transport in [(2, "zb-v", 2, "local"), (1, "1f1b", None, "gloo")]:
             found = result(tools, schedule, ranks, 2, "--transport", transport, chunks=chunks, model=NARROW)
             compare.equal(narrow[1], found, f"dp 2 pp {ranks} {schedule:12} {transport}, bfloat16")
+            found = result(tools, schedule, ranks, 2, "--transport", transport, chunks=chunks, model=NARROW, shard=True)
+            compare.equal(narrow[1], found, f"dp 2 pp {ranks} {schedule:12} {transport}, bfloat16, sharded")
+        found = result(tools, "1f1b", 1, 2, model=WIDE, shard=True)
+        compare.equal(wide[1], found, "dp 2 pp 1 1f1b local, float64, sharded")
     sys.exit(1 if compare.failures else 0)
 
 

@@ -9,10 +9,10 @@ TINY = "{family: llama, layers: 8, hidden: 32, heads: 4, kv_heads: 2, ffn: 88, v
 
 
 def job(schedule, ranks, *, replicas=1, chunks=None, microbatches=8, steps=20, model=TINY, export=None, sequence=32,
-        samples=2, pipeline=None, recompute=False):
+        samples=2, pipeline=None, recompute=False, shard=False, more=""):
     """The text of a job that trains a tiny decoder on `corpus.txt` beside it: `replicas` pipelines of `ranks` ranks, which
     share the microbatches of a step."""
-    axes = f"pp: {ranks}" + (f", dp: {replicas}" if replicas > 1 else "")
+    axes = f"pp: {ranks}" + (f", dp: {replicas}" if replicas > 1 else "") + (", shard: true" if shard else "")
     ranks, microbatches = ranks * replicas, microbatches // replicas
     chunk = (f", chunks: {chunks}" if chunks else "") + (f", {pipeline}" if pipeline else "")
     exports = f", export: {export}" if export else ""
@@ -28,7 +28,7 @@ pipeline:  {{schedule: {schedule}{chunk}, microbatches: {microbatches}, microbat
 data:      {{text: corpus.txt, sequence: {sequence} tokens}}
 optimizer: {{kind: adamw, lr: 1.0e-3, clip: 1.0}}{memory}
 run:       {{steps: {steps}, seed: 7{exports}}}
-"""
+{more}"""
 
 
 def corpus(folder, size=1 << 16):

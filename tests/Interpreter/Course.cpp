@@ -54,9 +54,12 @@ Course::Course(const Plan &plan, std::uint32_t seed) : empties(skipsEmpty(plan))
                            decide(plan, Decision::Stop, true) == 1;
     for (std::uint32_t replica = 0; replica < plan.mesh.data; ++replica) {
       const bool some = empties && random() % 2 == 0;
-      step.filled.push_back(some ? random() % (step.microbatches + 1) : step.microbatches);
-      step.filledOfText.push_back(some ? random() % (plan.evaluation.microbatches + 1)
-                                       : plan.evaluation.microbatches);
+      const auto filledOf = [&](std::uint32_t microbatches) { // all slices or none
+        const std::uint32_t whole = microbatches / plan.data.slices;
+        return some ? random() % (whole + 1) * plan.data.slices : microbatches;
+      };
+      step.filled.push_back(filledOf(step.microbatches));
+      step.filledOfText.push_back(filledOf(plan.evaluation.microbatches));
     }
     all.push_back(step);
     if (step.stop == 1 || step.evaluationStops)

@@ -54,6 +54,10 @@ TaskInputs inputsOf(const Firing &firing, const Meaning &meaning) {
       in.outputGradient = read(firing, "output_gradient");
     if (operand.name == "stash" && operand.access != plan::Access::Write)
       in.stash = read(firing, "stash");
+    if (operand.name == "context" && named(firing, "context").reads)
+      in.context = read(firing, "context");
+    if (operand.name == "context_gradients" && named(firing, "context_gradients").reads)
+      in.contextGradients = read(firing, "context_gradients");
   }
   return in;
 }
@@ -92,7 +96,7 @@ void Effects::fire(const Firing &firing) {
     return initialize(firing);
   case Opcode::ScaleGradients:
     return write(firing, "gradients",
-                 meaning.scaled(read(firing, "header"), read(firing, "gradients")));
+                 kept(firing, meaning.scaled(read(firing, "header"), whole(firing, "gradients"))));
   case Opcode::SquareNorm:
     return squareNorm(firing);
   case Opcode::Clip:
@@ -138,13 +142,27 @@ void Effects::fire(const Firing &firing) {
   case Opcode::Gather:
   case Opcode::AllGather:
   case Opcode::AllReduce:
+  case Opcode::Unshard:
+  case Opcode::ReduceScatter:
+  case Opcode::ReduceSquares:
     return;
+  case Opcode::Reshard:
+    return write(firing, "weights", kGarbage);
   }
 }
 
+Term Effects::kept(const Firing &firing, Term whole) const {
+  return meaning.kept(firing.replica, whole);
+}
+
+Term Effects::whole(const Firing &firing, std::string_view name) const {
+  return meaning.wholeOf(firing.replica, read(firing, name));
+}
+
 void Effects::initialize(const Firing &firing) {
-  write(firing, "weights", meaning.initial(true, firing.stage));
-  write(firing, "moments", meaning.initial(false, firing.stage));
+  write(firing, "gradients", kGarbage);
+  write(firing, "weights", kept(firing, meaning.initial(true, firing.stage)));
+  write(firing, "moments", kept(firing, meaning.initial(false, firing.stage)));
 }
 
 void Effects::load(const Firing &firing, bool evaluates) {
@@ -171,6 +189,7 @@ void Effects::forward(const Firing &firing, bool evaluates) {
   const TaskInputs in = inputsOf(firing, meaning);
   write(firing, "stash", meaning.stash(evaluates, firing.stage, firing.microbatch, in));
   write(firing, "output", meaning.output(evaluates, firing.stage, firing.microbatch, in));
+  write(firing, "context", meaning.context(evaluates, firing.stage, firing.microbatch, in));
   write(firing, "workspace", kGarbage);
 }
 
@@ -187,6 +206,8 @@ void Effects::backward(const Firing &firing) {
   accumulate(firing, in, true);
   write(firing, "input_gradient",
         meaning.ofBackward(Op::InputGradient, firing.stage, firing.microbatch, in));
+  write(firing, "context_gradients",
+        meaning.ofBackward(Op::ContextGradients, firing.stage, firing.microbatch, in));
   write(firing, "stash", kGarbage);
 }
 
@@ -198,6 +219,7 @@ void Effects::backwardInput(const Firing &firing) {
   write(firing, "workspace", kGarbage);
   write(firing, "weight_stash", made(Op::WeightStash));
   write(firing, "input_gradient", made(Op::InputGradient));
+  write(firing, "context_gradients", made(Op::ContextGradients));
   write(firing, "stash", made(Op::InputStash));
 }
 
@@ -210,12 +232,16 @@ void Effects::backwardWeight(const Firing &firing) {
   // Gradients of norms are made by the input gradient, also those of an empty microbatch: zeros.
   if (meaning.isEmpty(in.header, firing.microbatch))
     return accumulate(firing, in, weightStash == kEmpty);
-  constexpr std::size_t kTiedWeights = 4, kStash = 6; // of the parts of what a backward makes
-  const bool isStash = terms.is(in.stash, Op::InputStash) && terms[in.stash].parts.size() > kStash;
+  // Of the parts of what a backward makes.
+  constexpr std::size_t kTiedWeights = 4, kStash = 6, kContext = 7, kContextGradients = 8;
+  const bool isStash =
+      terms.is(in.stash, Op::InputStash) && terms[in.stash].parts.size() > kContextGradients;
   TaskInputs before = in;
   if (isStash) {
     before.tiedWeights = terms[in.stash].parts[kTiedWeights];
     before.stash = terms[in.stash].parts[kStash];
+    before.context = terms[in.stash].parts[kContext];
+    before.contextGradients = terms[in.stash].parts[kContextGradients];
   }
   const auto made = [&](Op op) {
     return meaning.ofBackward(op, firing.stage, firing.microbatch, before);
@@ -240,15 +266,18 @@ void Effects::accumulate(const Firing &firing, const TaskInputs &in, bool isRigh
 }
 
 void Effects::squareNorm(const Firing &firing) {
-  put(firing, "squares", kSquares, firing.stage, meaning.square(read(firing, "gradients")));
+  put(firing, "squares", kSquares, firing.stage,
+      kept(firing, meaning.square(whole(firing, "gradients"))));
 }
 
 void Effects::optimize(const Firing &firing) {
   const Term header = read(firing, "header"), scalars = read(firing, "scalars"),
-             gradients = read(firing, "gradients"), weights = read(firing, "weights"),
-             moments = read(firing, "moments");
-  write(firing, "weights", meaning.updated(true, header, scalars, gradients, weights, moments));
-  write(firing, "moments", meaning.updated(false, header, scalars, gradients, weights, moments));
+             gradients = whole(firing, "gradients"), weights = whole(firing, "weights"),
+             moments = whole(firing, "moments");
+  write(firing, "weights",
+        kept(firing, meaning.updated(true, header, scalars, gradients, weights, moments)));
+  write(firing, "moments",
+        kept(firing, meaning.updated(false, header, scalars, gradients, weights, moments)));
 }
 
 void Effects::optimizeEarly(const Firing &firing) {

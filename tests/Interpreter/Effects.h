@@ -51,6 +51,9 @@ private:
   void redo(const Firing &firing);
   void measure(const Firing &firing);
   void reportEvaluation(const Firing &firing);
+  /// What the replica keeps of the whole, and back.
+  Term kept(const Firing &firing, Term whole) const;
+  Term whole(const Firing &firing, std::string_view name) const;
   void put(const Firing &firing, std::string_view record, std::uint32_t kind, std::uint32_t key,
            Term value);
 

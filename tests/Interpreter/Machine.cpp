@@ -21,13 +21,12 @@ constexpr std::size_t kMostDispatched = 60'000;
 class Machine::Rank final : public Answers {
 public:
   Rank(const Plan &plan, std::uint32_t rank, const Course &course, const Meaning &meaning,
-       const Trained &trained, Terms &terms, std::uint64_t mostTensors)
+       const Trained &trained, Terms &terms)
       : rank(rank), program(*programOf(plan, rank)), layout(*layoutOf(plan, rank)),
         replica(replicaOf(plan.mesh, rank)), dispatcher(plan, rank, course.mayBeEmpty()),
-        memory(terms, layout), access(plan, rank, mostTensors), races(layout),
-        lanes(program.lanes.size()), finished(program.lanes.size(), 0),
-        queueOf(program.lanes.size(), 0), queues(program.lanes.size()), meaning(meaning),
-        trained(trained) {}
+        memory(terms, layout), access(plan, rank), races(layout), lanes(program.lanes.size()),
+        finished(program.lanes.size(), 0), queueOf(program.lanes.size(), 0),
+        queues(program.lanes.size()), meaning(meaning), trained(trained) {}
 
   bool isFinished(const Clock &clock) const override {
     for (std::size_t lane = 0; lane < clock.size(); ++lane)
@@ -84,10 +83,8 @@ Machine::Machine(const Plan &plan, const Course &course, Terms &terms,
       trained(train(plan, course, meaning, terms)), effects(meaning, terms, trained.decided),
       meetings(plan), tally(plan, course), peerOrder(plan), random(seed.value_or(0)),
       wanders(seed.has_value()) {
-  const std::uint64_t mostTensors = mostTensorsOf(plan);
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
-    ranks.push_back(
-        std::make_unique<Rank>(plan, rank, course, meaning, trained, terms, mostTensors));
+    ranks.push_back(std::make_unique<Rank>(plan, rank, course, meaning, trained, terms));
     for (std::uint32_t &queue : ranks.back()->queueOf)
       queue = wanders ? random() % ranks.back()->queues.size() : 0;
   }
@@ -257,13 +254,26 @@ void Machine::collect(const std::vector<Seat> &seats) {
   const auto memory = [&](std::size_t member) -> Memory & {
     return ranks[seats[member].rank]->memory;
   };
-  if (group.operation == Collective::AllReduce) {
-    std::vector<Term> gradients;
+  if (movesOperands(group.operation)) {
+    std::vector<Term> given;
     for (std::size_t member = 0; member < seats.size(); ++member)
-      gradients.push_back(memory(member).read(use(member, 0).needs()));
-    for (std::size_t member = 0; member < seats.size(); ++member) {
-      memory(member).write(use(member, 0).places[0], meaning.reduced(gradients));
-      memory(member).write(use(member, 1).places[0], kGarbage);
+      given.push_back(memory(member).read(use(member, 0).needs()));
+    std::vector<std::uint32_t> stages;
+    for (const LocalStage &local : ranks[seats[0].rank]->program.stages)
+      stages.push_back(stageNumber(local.model, local.stage));
+    for (std::uint32_t member = 0; member < seats.size(); ++member) {
+      const auto put = [&](std::size_t operand, Term value) {
+        memory(member).write(use(member, operand).places[0], value);
+      };
+      if (group.operation == Collective::Unshard) {
+        put(1, meaning.gathered(given));
+        continue;
+      }
+      put(0, group.operation == Collective::AllReduce ? meaning.reduced(given)
+             : group.operation == Collective::ReduceScatter
+                 ? meaning.kept(member, meaning.reduced(given))
+                 : meaning.gatheredSquares(given, stages));
+      put(1, kGarbage);
     }
     return;
   }
@@ -331,13 +341,15 @@ void Machine::judgePeerOrder(const std::vector<Seat> &seats) {
 Verdict Machine::compare() {
   if (std::string text = tally.fault(); !text.empty())
     return {Fault::Tasks, std::move(text)};
+  const BufferKind kept = meaning.isSharded() ? BufferKind::WeightShare : BufferKind::Weights;
   for (const auto &rank : ranks)
     for (const Buffer &buffer : rank->layout.buffers)
-      if (buffer.kind == BufferKind::Weights || buffer.kind == BufferKind::Moments) {
+      if (buffer.kind == kept || buffer.kind == BufferKind::Moments) {
         const LocalStage local = rank->program.stages[buffer.stage];
-        effects.see(finalOf(terms, buffer.kind, stageNumber(local.model, local.stage),
-                            rank->replica,
-                            rank->memory.read({buffer.tier, buffer.offset, buffer.bytes})));
+        const Term left = rank->memory.read({buffer.tier, buffer.offset, buffer.bytes});
+        effects.see(finalOf(terms, buffer.kind == kept ? BufferKind::Weights : buffer.kind,
+                            stageNumber(local.model, local.stage), rank->replica,
+                            meaning.wholeOf(rank->replica, left)));
       }
   const std::vector<Term> seen = effects.seen();
   std::vector<Term> missing, strange;

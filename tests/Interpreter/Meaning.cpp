@@ -91,9 +91,9 @@ Term Meaning::made(Op op, bool evaluates, std::uint32_t stage, std::uint32_t mic
                    const TaskInputs &in) const {
   if (isEmpty(in.header, microbatch))
     return kEmpty;
-  return terms.make(
-      op, {evaluates ? 1u : 0u, stage, microbatch},
-      {in.header, in.segments, in.input, in.weights, in.tiedWeights, in.outputGradient, in.stash});
+  return terms.make(op, {evaluates ? 1u : 0u, stage, microbatch},
+                    {in.header, in.segments, in.input, in.weights, in.tiedWeights,
+                     in.outputGradient, in.stash, in.context, in.contextGradients});
 }
 
 Term Meaning::lossStash(bool evaluates, std::uint32_t stage, std::uint32_t microbatch,
@@ -122,6 +122,35 @@ Term Meaning::addTo(Term sum, Term contribution) const {
   std::vector<Term> contributions = terms[sum].parts;
   contributions.push_back(contribution);
   return this->sum(std::move(contributions));
+}
+
+/// Only elementwise work is done on shares, so that what is made of a share is one of the whole.
+Term Meaning::wholeOf(std::uint32_t replica, Term term) const {
+  if (!isSharded())
+    return term;
+  return terms.is(term, Op::Share) && terms[term].numbers[0] == replica
+             ? terms[term].parts[0]
+             : terms.make(Op::Other, {replica}, {term});
+}
+
+Term Meaning::gathered(const std::vector<Term> &shares) const {
+  const Term whole = wholeOf(0, shares[0]);
+  for (std::uint32_t replica = 1; replica < shares.size(); ++replica)
+    if (wholeOf(replica, shares[replica]) != whole)
+      return terms.make(Op::Other, {}, shares);
+  return whole;
+}
+
+Term Meaning::gatheredSquares(const std::vector<Term> &records,
+                              const std::vector<std::uint32_t> &stages) const {
+  Term sum = kNothing;
+  for (const std::uint32_t stage : stages) {
+    std::vector<Term> shares;
+    for (const Term record : records)
+      shares.push_back(terms.is(record, Op::Record) ? terms.at(record, stage) : kNothing);
+    sum = terms.with(sum, kSquares, stage, gathered(shares));
+  }
+  return sum;
 }
 
 /// Losses of microbatches without tokens are not looked at.

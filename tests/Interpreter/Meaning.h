@@ -31,7 +31,8 @@ enum class Column : std::uint8_t { Tokens, Labels, Segments };
 /// What one task reads; kNothing where it has none.
 struct TaskInputs {
   Term header = kNothing, segments = kNothing, input = kNothing, weights = kNothing,
-       tiedWeights = kNothing, outputGradient = kNothing, stash = kNothing;
+       tiedWeights = kNothing, outputGradient = kNothing, stash = kNothing, context = kNothing,
+       contextGradients = kNothing;
 };
 
 /// The pieces of training.
@@ -74,11 +75,17 @@ public:
              const TaskInputs &in) const {
     return made(Op::Stash, evaluates, stage, microbatch, in);
   }
+  /// What attention keeps for the later slices of the same samples, with what it had of earlier
+  /// ones.
+  Term context(bool evaluates, std::uint32_t stage, std::uint32_t microbatch,
+               const TaskInputs &in) const {
+    return made(Op::Context, evaluates, stage, microbatch, in);
+  }
   Term lossStash(bool evaluates, std::uint32_t stage, std::uint32_t microbatch,
                  const TaskInputs &in, Term labels) const;
   Term loss(bool evaluates, std::uint32_t stage, std::uint32_t microbatch, const TaskInputs &in,
             Term labels) const;
-  /// InputStash, WeightStash, InputGradient, Contribution or TiedContribution.
+  /// InputStash, WeightStash, InputGradient, ContextGradients, Contribution or TiedContribution.
   Term ofBackward(Op op, std::uint32_t stage, std::uint32_t microbatch,
                   const TaskInputs &in) const {
     return made(op, false, stage, microbatch, in);
@@ -92,6 +99,19 @@ public:
   Term reduced(const std::vector<Term> &gradients) const {
     return terms.make(Op::Reduced, {}, gradients);
   }
+  bool isSharded() const { return plan.models[0].sharded; }
+  /// What a replica keeps of the whole: all of it, if nothing is shared.
+  Term kept(std::uint32_t replica, Term whole) const {
+    return isSharded() ? terms.make(Op::Share, {replica}, {whole}) : whole;
+  }
+  /// The whole, of which this is what a replica keeps; Other of anything else.
+  Term wholeOf(std::uint32_t replica, Term term) const;
+  /// The whole that the shares of all replicas, in this order, are of.
+  Term gathered(const std::vector<Term> &shares) const;
+  /// Of each of these stages.
+  Term gatheredSquares(const std::vector<Term> &records,
+                       const std::vector<std::uint32_t> &stages) const;
+
   Term scaled(Term header, Term gradients) const {
     return terms.make(Op::Scaled, {}, {shared(header), gradients});
   }

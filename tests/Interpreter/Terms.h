@@ -35,11 +35,14 @@ enum class Op : std::uint8_t {
   InputStash, // what an input gradient leaves in the stash
   WeightStash,
   InputGradient,
+  Context, // for later slices of the same samples, with those before them
+  ContextGradients,
   Contribution, // of a microbatch to the gradients of a stage
   TiedContribution,
   Sum,     // of contributions, in this order
   Added,   // the sum of a tied head added to that of the embedding
   Reduced, // over replicas, in this order
+  Share,   // of a replica: what it keeps of the whole
   Scaled,
   Square,
   Record, // of a rank: key and value, ascending by key

@@ -14,7 +14,8 @@ class Job {
 public:
   Job(const Plan &plan, const Course &course, const Meaning &meaning, Terms &terms)
       : plan(plan), course(course), meaning(meaning), terms(terms), model(plan.models[0]),
-        stages(static_cast<std::uint32_t>(model.stages.size())), runsEarly(isPostValidated(plan)) {
+        stages(static_cast<std::uint32_t>(model.stages.size())), slices(plan.data.slices),
+        runsEarly(isPostValidated(plan)) {
     for (std::uint32_t stage = 0; stage < stages; ++stage) {
       weights.push_back(meaning.initial(true, stage));
       moments.push_back(meaning.initial(false, stage));
@@ -45,6 +46,7 @@ private:
   struct Pass {
     std::vector<std::vector<TaskInputs>> inputs; // of each stage and microbatch
     std::vector<std::vector<Term>> stashes;
+    std::vector<std::vector<Term>> contexts; // of each stage, behind each slice
     std::vector<Term> losses;
   };
 
@@ -56,6 +58,7 @@ private:
                std::uint32_t microbatches) {
     Pass pass{std::vector(stages, std::vector<TaskInputs>(microbatches)),
               std::vector(stages, std::vector<Term>(microbatches)),
+              std::vector(stages, std::vector<Term>(microbatches, kNothing)),
               {}};
     const auto text = [&](Column column, std::uint32_t microbatch) {
       return meaning.text(column, evaluates, step, replica, microbatch);
@@ -69,6 +72,10 @@ private:
               .input = input,
               .weights = weights[stage],
               .tiedWeights = hasTiedHead(stage) ? weights[0] : kNothing};
+        if (microbatch % slices != 0)
+          in.context = pass.contexts[stage][microbatch - 1];
+        if (slices > 1)
+          pass.contexts[stage][microbatch] = meaning.context(evaluates, stage, microbatch, in);
         input = meaning.output(evaluates, stage, microbatch, in);
         pass.stashes[stage][microbatch] = meaning.stash(evaluates, stage, microbatch, in);
       }
@@ -83,15 +90,22 @@ private:
     return pass;
   }
 
-  /// Contributions of each stage, ascending by microbatch; those to the tied matrix last.
+  /// Contributions of each stage, ascending by microbatch, of slices descending; those to the tied
+  /// matrix last.
   std::vector<std::vector<Term>> backward(Pass &pass, std::uint32_t microbatches) {
     std::vector<std::vector<Term>> contributions(stages + 1);
-    for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch) {
+    std::vector<Term> contextGradients(stages, kNothing);
+    for (std::uint32_t place = 0; place < microbatches; ++place) {
+      const std::uint32_t first = place - place % slices, last = first + slices - 1,
+                          microbatch = first + last - place; // slices descend
       Term gradient = kNothing;
       for (std::uint32_t stage = stages; stage-- > 0;) {
         TaskInputs &in = pass.inputs[stage][microbatch];
         in.outputGradient = gradient;
         in.stash = pass.stashes[stage][microbatch];
+        in.context = microbatch == first ? kNothing : pass.contexts[stage][last];
+        in.contextGradients = microbatch == last ? kNothing : contextGradients[stage];
+        contextGradients[stage] = meaning.ofBackward(Op::ContextGradients, stage, microbatch, in);
         gradient = meaning.ofBackward(Op::InputGradient, stage, microbatch, in);
         contributions[stage].push_back(meaning.ofBackward(Op::Contribution, stage, microbatch, in));
         if (hasTiedHead(stage))
@@ -219,7 +233,7 @@ private:
   const Meaning &meaning;
   Terms &terms;
   const Model &model;
-  const std::uint32_t stages;
+  const std::uint32_t stages, slices;
   const bool runsEarly;               // the optimizer
   std::vector<Term> weights, moments; // of each stage
   Trained trained;

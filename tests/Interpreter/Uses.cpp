@@ -15,6 +15,13 @@ bool isSum(std::string_view operand) {
   return operand == "gradients" || operand == "tied_gradients";
 }
 
+/// The slice that begins what all slices of a microbatch share finds nothing there.
+bool begins(const Plan &plan, std::string_view operand, std::uint32_t microbatch) {
+  const std::uint32_t slice = microbatch % plan.data.slices;
+  return (operand == "context" && slice == 0) ||
+         (operand == "context_gradients" && slice + 1 == plan.data.slices);
+}
+
 bool clears(const Action &action, std::string_view operand) {
   return isSum(operand) && (action.immediate & kOverwriteGradients) != 0 &&
          (action.opcode == code(Opcode::Backward) || action.opcode == code(Opcode::BackwardWeight));
@@ -31,28 +38,29 @@ Place slotOf(const Buffer &buffer, std::uint32_t slot, std::uint64_t bytes) {
 
 } // namespace
 
-Access::Access(const Plan &plan, std::uint32_t rank, std::uint64_t mostTensors)
+Access::Access(const Plan &plan, std::uint32_t rank)
     : plan(plan), rank(rank), program(*programOf(plan, rank)), layout(*layoutOf(plan, rank)),
-      rules(plan, rank, mostTensors) {}
+      rules(plan, rank) {}
 
 bool Access::isRoot(const Lane &lane) const {
   return lane.kind == LaneKind::Group &&
          memberIndex(plan.mesh, rank, plan.groups[lane.group].axes) == plan.groups[lane.group].root;
 }
 
-Use Access::useOf(const Action &action, std::size_t operand, bool isRoot) const {
+Use Access::useOf(const Action &action, std::size_t operand, std::uint32_t microbatch,
+                  bool isRoot) const {
   const OperandSignature &signature = findSignature(action.opcode)->operands[operand];
   Use use;
   use.present = true;
   switch (signature.access) {
   case plan::Access::Read:
-    use.reads = true;
+    use.reads = !begins(plan, signature.name, microbatch);
     break;
   case plan::Access::Write:
     use.writes = true;
     break;
   case plan::Access::ReadWrite:
-    use.reads = !clears(action, signature.name);
+    use.reads = !clears(action, signature.name) && !begins(plan, signature.name, microbatch);
     use.writes = true;
     break;
   case plan::Access::RootReadOthersWrite:
@@ -78,13 +86,17 @@ std::vector<Place> Access::placesOf(const Action &action, const Signature &signa
     return {slotOf(buffer, microbatch % buffer.count,
                    lane.message.fixed + lane.message.perToken * tokens)};
   }
-  if (signature.family == Family::Collective && signature.opcode != Opcode::AllReduce) {
+  if (signature.family == Family::Collective && !movesOperands(plan.groups[lane.group].operation)) {
     const Group &group = plan.groups[lane.group];
     const std::uint64_t members = operand == 1 ? memberCount(plan.mesh, group.axes) : 1;
     return {slotOf(buffer, 0, group.message.fixed * members)};
   }
+  const bool isOfAllSlices =
+      buffer.kind == BufferKind::Context || buffer.kind == BufferKind::ContextGradients;
   if (signature.perMicrobatch)
-    return {slotOf(buffer, microbatch % buffer.count, buffer.bytes)};
+    return {slotOf(buffer,
+                   (isOfAllSlices ? microbatch / plan.data.slices : microbatch) % buffer.count,
+                   buffer.bytes)};
   std::vector<Place> places;
   const std::uint32_t slots =
       isPerMicrobatch(buffer.kind) ? std::min(buffer.count, microbatches) : 1;
@@ -105,7 +117,7 @@ std::vector<Use> Access::of(const Action &action, std::uint32_t microbatch,
       uses.emplace_back();
       continue;
     }
-    Use use = useOf(action, operand, isRoot(program.lanes[action.lane]));
+    Use use = useOf(action, operand, microbatch, isRoot(program.lanes[action.lane]));
     use.places = placesOf(action, signature, operand, microbatch, microbatches, isEmpty);
     const std::uint64_t whole = use.places.empty() ? 0 : use.places[0].bytes;
     use.needed = moves || needs[operand].bytes == 0 ? whole : std::min(needs[operand].bytes, whole);

@@ -3,9 +3,10 @@
 //   const Access access(plan, rank);
 //   for (const Use &use : access.of(action, microbatch, step, tokens)) use.places …
 //
-// A task has the slot of its microbatch; a message with bytes per token moves the start of that
-// slot, one of fixed size and a collective move so many bytes from the start of the buffer; what
-// holds something of every microbatch of a pass is used slot by slot, everything else as one.
+// A task has the slot of its microbatch, of what its slices share the one of them all; a message
+// with bytes per token moves the start of that slot, one of fixed size and a collective move so
+// many bytes from the start of the buffer; what holds something of every microbatch of a pass is
+// used slot by slot, everything else as one.
 #pragma once
 
 #include <cstdint>
@@ -30,14 +31,15 @@ struct Use {
 
 class Access {
 public:
-  Access(const plan::Plan &plan, std::uint32_t rank, std::uint64_t mostTensors);
+  Access(const plan::Plan &plan, std::uint32_t rank);
 
   /// `microbatches`: of the pass that the action belongs to; `isEmpty`: its own has no tokens.
   std::vector<Use> of(const plan::Action &action, std::uint32_t microbatch,
                       std::uint32_t microbatches, bool isEmpty) const;
 
 private:
-  Use useOf(const plan::Action &action, std::size_t operand, bool isRoot) const;
+  Use useOf(const plan::Action &action, std::size_t operand, std::uint32_t microbatch,
+            bool isRoot) const;
   bool isRoot(const plan::Lane &lane) const;
   std::vector<Place> placesOf(const plan::Action &action, const plan::Signature &signature,
                               std::size_t operand, std::uint32_t microbatch,

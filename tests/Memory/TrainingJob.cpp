@@ -25,18 +25,18 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string textOf(const TrainingShape &shape) {
-  std::string text =
-      fmt::format("version: 1\n"
-                  "cluster: {{ranks: {}}}\n"
-                  "models: {{tiny: {{layers: 8, hidden: 16, heads: 2, ffn: 24, vocab: 256, {}}}}}\n"
-                  "roles: {{actor: {{model: tiny, parallel: {{pp: {}, dp: {}}}}}}}\n"
-                  "pipeline: {{schedule: {}, microbatches: {}, microbatch: 2 samples}}\n"
-                  "data: {{text: corpus.txt, sequence: 8 tokens, tail: {}}}\n"
-                  "optimizer: {{lr: 1.0e-2}}\n"
-                  "run: {{steps: {}, seed: 7{}}}\n",
-                  shape.ranks * shape.replicas, shape.model, shape.ranks, shape.replicas,
-                  shape.schedule, shape.microbatches, shape.hasShortSteps ? "short" : "join",
-                  shape.steps, shape.exports ? ", export: out" : "");
+  std::string text = fmt::format(
+      "version: 1\n"
+      "cluster: {{ranks: {}}}\n"
+      "models: {{tiny: {{layers: 8, hidden: 16, heads: 2, ffn: 24, vocab: 256, {}}}}}\n"
+      "roles: {{actor: {{model: tiny, parallel: {{pp: {}, dp: {}}}}}}}\n"
+      "pipeline: {{schedule: {}, microbatches: {}, microbatch: 2 samples{}}}\n"
+      "data: {{text: corpus.txt, sequence: 8 tokens, tail: {}}}\n"
+      "optimizer: {{lr: 1.0e-2}}\n"
+      "run: {{steps: {}, seed: 7{}}}\n",
+      shape.ranks * shape.replicas, shape.model, shape.ranks, shape.replicas, shape.schedule,
+      shape.microbatches, shape.slices > 1 ? fmt::format(", slices: {}", shape.slices) : "",
+      shape.hasShortSteps ? "short" : "join", shape.steps, shape.exports ? ", export: out" : "");
   if (shape.recomputes)
     text += "memory: {recompute: layer}\n";
   if (shape.saves)

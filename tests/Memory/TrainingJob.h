@@ -19,6 +19,7 @@ struct TrainingShape {
   int ranks = 2, replicas = 1, microbatches = 4, steps = 3;
   std::string model = "family: llama"; // keys of the model that are not the usual ones
   bool recomputes = false, exports = false, saves = false, evaluates = false, hasShortSteps = false;
+  int slices = 1;
 };
 
 /// What a run tells of itself.

@@ -77,7 +77,7 @@ bool changeGroup(Mutant &mutant) {
     group.axes = static_cast<std::uint8_t>(mutant.below(16));
     break;
   case 2:
-    group.operation = static_cast<Collective>(mutant.below(4));
+    group.operation = static_cast<Collective>(mutant.below(7));
     break;
   default:
     group.message.fixed = mutant.coin() ? group.message.fixed / 2 : group.message.fixed + 8;

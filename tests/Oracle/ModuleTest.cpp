@@ -104,7 +104,7 @@ protected:
       text->begin(step);
       for (std::uint32_t microbatch = 0; microbatch < kMicrobatches; ++microbatch) {
         std::vector<std::int32_t> ids(tokens), labels(tokens), offsets(kSamples + 1);
-        EXPECT_TRUE(text->fill(microbatch, ids.data(), labels.data(), offsets.data()).ok());
+        EXPECT_TRUE(text->fill({microbatch}, ids.data(), labels.data(), offsets.data()).ok());
         const auto integers = [&](std::vector<std::int32_t> &values) {
           return torch::from_blob(values.data(), {kSamples, kSequence}, torch::kInt)
               .to(torch::kLong);

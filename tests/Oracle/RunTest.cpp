@@ -122,7 +122,7 @@ std::vector<double> lossesOfTorch(const Folder &folder, DataType type, const Kin
       batch.labels.resize(tokens);
       batch.offsets.resize(kSamples + 1);
       const Status filled =
-          text->fill(microbatch, batch.tokens.data(), batch.labels.data(), batch.offsets.data());
+          text->fill({microbatch}, batch.tokens.data(), batch.labels.data(), batch.offsets.data());
       EXPECT_TRUE(filled.ok()) << filled.message();
     }
     losses.push_back(training.step(batches));

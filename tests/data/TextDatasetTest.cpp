@@ -46,8 +46,8 @@ protected:
     data.begin(step);
     std::vector<std::int32_t> tokens(shape.room.tokens, -1), labels = tokens;
     std::vector<std::int32_t> segments(shape.room.samples + 1, -1);
-    EXPECT_TRUE(data.fill(microbatch, tokens.data(), labels.data(), segments.data()).ok());
-    EXPECT_EQ(static_cast<std::uint32_t>(segments.back()), data.tokensOf(microbatch));
+    EXPECT_TRUE(data.fill({microbatch}, tokens.data(), labels.data(), segments.data()).ok());
+    EXPECT_EQ(static_cast<std::uint32_t>(segments.back()), data.tokensOf({microbatch}));
     std::vector<std::string> texts;
     for (std::uint32_t sample = 0; sample < shape.room.samples; ++sample) {
       const auto begin = tokens.begin() + segments[sample],
@@ -78,6 +78,36 @@ protected:
 private:
   int file;
 };
+
+// Slices of a microbatch have the next part of every sample, one after the other.
+TEST_F(Text, SlicesAreTheirSamplesInParts) {
+  write("abcdefghijklmnopqrstuvwxyz0123456789");
+  BatchShape shape = windows(8, 2, 2);
+  auto whole = TextDataset::open(path, shape, 7);
+  shape.slices = 4;
+  auto sliced = TextDataset::open(path, shape, 7);
+  ASSERT_TRUE(whole.ok() && sliced.ok());
+  whole->begin(1);
+  sliced->begin(1);
+  for (std::uint32_t microbatch = 0; microbatch < 2; ++microbatch) {
+    std::vector<std::int32_t> tokens(16), labels(16), segments(3);
+    ASSERT_TRUE(whole->fill({microbatch}, tokens.data(), labels.data(), segments.data()).ok());
+    for (std::uint32_t slice = 0; slice < 4; ++slice) {
+      std::vector<std::int32_t> partTokens(4), partLabels(4);
+      EXPECT_EQ(sliced->tokensOf({microbatch, slice}), 4u);
+      ASSERT_TRUE(
+          sliced->fill({microbatch, slice}, partTokens.data(), partLabels.data(), segments.data())
+              .ok());
+      EXPECT_EQ(segments, (std::vector<std::int32_t>{0, 2, 4}));
+      for (std::uint32_t token = 0; token < 4; ++token) {
+        const std::uint32_t inWhole = token / 2 * 8 + slice * 2 + token % 2;
+        EXPECT_EQ(partTokens[token], tokens[inWhole]);
+        EXPECT_EQ(partLabels[token], labels[inWhole]);
+      }
+    }
+  }
+  EXPECT_EQ(sliced->tokensOf({2, 0}), 0u);
+}
 
 TEST_F(Text, ASampleIsAWindowAndAnEpochIsAllOfThem) {
   write("abcdefghijklmnopqrstuvwxyz"); // 6 windows of 4, and 2 bytes left over
@@ -121,9 +151,9 @@ TEST_F(Text, AShortStepEndsAnEpochSoThatEveryWindowComesOnce) {
   }
   data->begin(1);
   EXPECT_EQ(data->microbatches(), 2u); // of two samples and one
-  EXPECT_EQ(data->tokensOf(0), 6u);
-  EXPECT_EQ(data->tokensOf(1), 3u);
-  EXPECT_EQ(data->tokensOf(2), 0u);
+  EXPECT_EQ(data->tokensOf({0}), 6u);
+  EXPECT_EQ(data->tokensOf({1}), 3u);
+  EXPECT_EQ(data->tokensOf({2}), 0u);
   EXPECT_EQ(data->tokensOfStep(), 9u);
 }
 
@@ -207,7 +237,7 @@ TEST_F(Text, LinesArePackedAndComeOnceAnEpoch) {
         seen.push_back(sample);
       counts.insert(data->microbatches());
       for (std::uint32_t microbatch = 0; microbatch < data->microbatches(); ++microbatch)
-        EXPECT_LE(data->tokensOf(microbatch), 40u);
+        EXPECT_LE(data->tokensOf({microbatch}), 40u);
     }
     EXPECT_THAT(seen, testing::UnorderedElementsAreArray(all));
   }
@@ -228,7 +258,7 @@ TEST_F(Text, BytesAreTokens) {
   auto data = TextDataset::open(path, windows(3, 1, 1), 7);
   std::int32_t tokens[3], labels[3], segments[2];
   data->begin(0);
-  ASSERT_TRUE(data->fill(0, tokens, labels, segments).ok());
+  ASSERT_TRUE(data->fill({0}, tokens, labels, segments).ok());
   EXPECT_THAT(tokens, testing::ElementsAre(0, 255, 128));
   EXPECT_THAT(labels, testing::ElementsAre(255, 128, 10));
   EXPECT_THAT(segments, testing::ElementsAre(0, 3));
@@ -274,10 +304,10 @@ TEST_F(Text, ChangedWhileTraining) {
   auto data = TextDataset::open(path, windows(3, 1, 1), 7);
   std::int32_t tokens[3], labels[3], segments[2];
   data->begin(0);
-  EXPECT_TRUE(data->fill(0, tokens, labels, segments).ok());
+  EXPECT_TRUE(data->fill({0}, tokens, labels, segments).ok());
   std::filesystem::resize_file(path, 10);
   data->begin(1);
-  const Status status = data->fill(0, tokens, labels, segments);
+  const Status status = data->fill({0}, tokens, labels, segments);
   EXPECT_EQ(status.code(), StatusCode::File);
   EXPECT_THAT(status.message(), HasSubstr("changed while it was read"));
 }

@@ -106,10 +106,10 @@ private:
   }
 
   void settings() {
-    plan.data = {dice.text(),      dice.any64(), {dice.any64(), dice.any64()},
-                 dice.any32(),     dice.any32(), dice.any32(),
-                 dice.any32(),     dice.any64(), dice.word<Split>(),
-                 dice.word<Tail>()};
+    plan.data = {dice.text(),        dice.any64(),     {dice.any64(), dice.any64()},
+                 dice.any32(),       dice.any32(),     dice.any32(),
+                 dice.any32(),       dice.any32(),     dice.any64(),
+                 dice.word<Split>(), dice.word<Tail>()};
     if (dice.coin())
       plan.evaluation = {dice.text(),  dice.any64(), {dice.any64(), dice.any64()},
                          dice.any64(), dice.any64(), dice.any32(),

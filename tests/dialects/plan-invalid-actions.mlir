@@ -8,7 +8,7 @@ plan.backward stage 0 microbatch 0 lane 0 time 0 immediate 2
 // -----
 
 // expected-error@+1 {{'plan.forward' op lacks its `weights`}}
-plan.forward stage 0 microbatch 0 lane 0 time 0 uses [0, 1, 2, _, 4, 5, 6, _]
+plan.forward stage 0 microbatch 0 lane 0 time 0 uses [0, 1, 2, _, 4, 5, 6, _, _]
 
 // -----
 

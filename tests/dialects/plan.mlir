@@ -59,12 +59,12 @@ plan.plan schedule "1f1b" compiler "0.1.0" {
     plan.lane group 0
     // CHECK-NEXT: plan.stage model 0 stage 1
     plan.stage model 0 stage 1
-    // CHECK-NEXT: plan.initialize stage 0 lane 0 time 0 uses [0, 1]
-    plan.initialize stage 0 lane 0 time 0 uses [0, 1]
+    // CHECK-NEXT: plan.initialize stage 0 lane 0 time 0 uses [0, 1, _]
+    plan.initialize stage 0 lane 0 time 0 uses [0, 1, _]
     // CHECK-NEXT: plan.loop id 0 trips 3 start 1 period 50 {
     plan.loop id 0 trips 3 start 1 period 50 {
-      // CHECK-NEXT: plan.forward stage 0 microbatch 3 lane 0 time 12 waits [3:1, 5:2] uses [0, 1, 7, 9, 14, _, 20, _]
-      plan.forward stage 0 microbatch 3 lane 0 time 12 waits [3:1, 5:2] uses [0, 1, 7, 9, 14, _, 20, _]
+      // CHECK-NEXT: plan.forward stage 0 microbatch 3 lane 0 time 12 waits [3:1, 5:2] uses [0, 1, 7, 9, 14, _, 20, _, _]
+      plan.forward stage 0 microbatch 3 lane 0 time 12 waits [3:1, 5:2] uses [0, 1, 7, 9, 14, _, 20, _, _]
       // CHECK-NEXT: plan.loss stage 0 microbatch 3 lane 0 time 13 waits [_, 4:1]
       plan.loss stage 0 microbatch 3 lane 0 time 13 waits [_, 4:1]
       // CHECK-NEXT: plan.backward stage 0 microbatch 3 lane 0 time 14 immediate 1

@@ -37,7 +37,7 @@ Status runRank(const ChainRun &chain, std::uint32_t rank, Transport &transport, 
     return arena.status();
   memory = std::move(*arena);
   StatusOr<ResolvedProgram> resolved =
-      resolve(program, layout, {memory.data(), nullptr}, chain.routines);
+      resolve(program, layout, chain.plan.data, {memory.data(), nullptr}, chain.routines);
   if (!resolved.ok())
     return resolved.status();
   const std::vector<std::byte> header = headerOf(chain.plan, chain.tokens);

@@ -36,6 +36,7 @@ roles:
     parallel:
       pp: 4                             # derived from roles.actor.ranks
       dp: 1                             # default
+      shard: false                      # default
 pipeline:
   schedule: 1f1b                        # given
   chunks: 1                             # derived from pipeline.schedule
@@ -62,6 +63,7 @@ optimizer:
   floor: 0                              # default
 memory:
   recompute: none                       # default
+  unshard_rule: fewest                  # default
 run:
   steps: 200                            # given
   seed: 0                               # default

@@ -2,6 +2,7 @@
 // however many rows a call has, whoever the neighbours are.
 #include "kernels/Native.h"
 #include "kernels/Workspace.h"
+#include "tests/Conformance/SlicedAttention.h"
 #include "tests/kernels/Workout.h"
 
 #include <gtest/gtest.h>
@@ -102,9 +103,9 @@ protected:
     const Segments segments{offsets.data(), std::int32_t(offsets.size()) - 1};
     Tensor out = tensor(qkv.rows, kAttention.queryWidth()), lse = sums(qkv.rows, kAttention.heads);
     Workspace workspace(attentionWorkspace(GetParam(), kAttention, segments.tokens()));
-    kernels().attentionForward(kAttention, segments, qkv.matrix(), out.matrix(), lse.data(),
+    kernels().attentionForward(kAttention, segments, {}, qkv.matrix(), out.matrix(), lse.data(),
                                workspace.poisoned());
-    kernels().attentionBackward(kAttention, segments, qkv.matrix(), out.matrix(), dOut.matrix(),
+    kernels().attentionBackward(kAttention, segments, {}, qkv.matrix(), out.matrix(), dOut.matrix(),
                                 lse.data(), workspace.poisoned());
     return {out.bytes(first, count), lse.bytes(first, count), qkv.bytes(first, count)};
   }
@@ -137,6 +138,29 @@ TEST_P(Segmented, OutputsOfAPrefixDoNotDependOnWhatFollows) {
   const Attended prefix = attend(rowsOf(qkv, 0, 70), rowsOf(dOut, 0, 70), {0, 70}, 0, 70);
   EXPECT_EQ(whole.out, prefix.out);
   EXPECT_EQ(whole.lse, prefix.lse);
+}
+
+// Of the backward the gradients of queries; those of keys and values add up in another order.
+TEST_P(Segmented, SlicesHaveTheBitsOfWholeSamples) {
+  const SlicedAttention whole{kAttention, 2, 300, 1};
+  const Tensor qkv = tensor(whole.rows(), kAttention.qkvWidth()).randomize(1),
+               dOut = tensor(whole.rows(), kAttention.queryWidth()).randomize(2);
+  const auto expected = whole.run(kernels(), KernelLibrary::Native, qkv, dOut);
+  const auto queries = [&](const Tensor &gradient) {
+    return tensor(whole.rows(), kAttention.queryWidth()).fill([&](auto row, auto column) {
+      return gradient.get(row, column);
+    });
+  };
+  for (const std::int32_t slices : {2, 4, 100}) {
+    const auto found = SlicedAttention{kAttention, 2, 300, slices}.run(
+        kernels(), KernelLibrary::Native, qkv, dOut);
+    EXPECT_EQ(found.out.bytes(), expected.out.bytes()) << slices;
+    EXPECT_EQ(found.lse.bytes(), expected.lse.bytes()) << slices;
+    EXPECT_EQ(queries(found.gradient).bytes(), queries(expected.gradient).bytes()) << slices;
+    if (GetParam() != DataType::BFloat16) { // which may round the difference away
+      EXPECT_NE(found.gradient.bytes(), expected.gradient.bytes()) << slices;
+    }
+  }
 }
 
 } // namespace

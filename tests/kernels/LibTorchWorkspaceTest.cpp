@@ -41,9 +41,9 @@ TEST_P(LibTorchWorkspace, OfAttention) {
     Tensor qkv = tensor(segments.tokens(), attention.qkvWidth()),
            out = tensor(segments.tokens(), attention.queryWidth()),
            lse = Tensor(GetParam(), segments.tokens(), attention.heads);
-    kernels().attentionForward(attention, segments, qkv.matrix(), out.matrix(), lse.data(),
+    kernels().attentionForward(attention, segments, {}, qkv.matrix(), out.matrix(), lse.data(),
                                workspace.poisoned());
-    kernels().attentionBackward(attention, segments, qkv.matrix(), out.matrix(), out.matrix(),
+    kernels().attentionBackward(attention, segments, {}, qkv.matrix(), out.matrix(), out.matrix(),
                                 lse.data(), workspace.poisoned());
   }
 }

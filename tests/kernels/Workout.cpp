@@ -2,6 +2,7 @@
 #include "tests/kernels/Workout.h"
 
 #include "kernels/Workspace.h"
+#include "tests/Conformance/SlicedAttention.h"
 
 #include <algorithm>
 #include <cmath>
@@ -129,11 +130,18 @@ Bytes attend(Bench bench, const Attention &attention, const std::vector<std::int
          dOut = bench.matrix(tokens, attention.queryWidth());
   Tensor lse = bench.sums(tokens, attention.heads);
   Workspace workspace = bench.workspace(attentionWorkspace(bench.type, attention, tokens));
-  bench.kernels.attentionForward(attention, segments, qkv.matrix(), out.matrix(), lse.data(),
+  bench.kernels.attentionForward(attention, segments, {}, qkv.matrix(), out.matrix(), lse.data(),
                                  workspace.poisoned());
-  bench.kernels.attentionBackward(attention, segments, qkv.matrix(), out.matrix(), dOut.matrix(),
-                                  lse.data(), workspace.poisoned());
+  bench.kernels.attentionBackward(attention, segments, {}, qkv.matrix(), out.matrix(),
+                                  dOut.matrix(), lse.data(), workspace.poisoned());
   return together({&out, &lse, &qkv});
+}
+
+Bytes attendInSlices(Bench bench, const SlicedAttention &sliced) {
+  const Tensor qkv = bench.matrix(sliced.rows(), sliced.attention.qkvWidth(), 2),
+               dOut = bench.matrix(sliced.rows(), sliced.attention.queryWidth());
+  const auto results = sliced.run(bench.kernels, KernelLibrary::Native, qkv, dOut);
+  return together({&results.out, &results.lse, &results.gradient});
 }
 
 Bytes vectors(Bench bench, std::int64_t count) {
@@ -141,7 +149,7 @@ Bytes vectors(Bench bench, std::int64_t count) {
   bench.kernels.add(count, y.data(), x.data());
   bench.kernels.scale(count, 1. / 3, x.data());
   bench.kernels.round(count, x.data(), rounded.data());
-  Bytes all = together(bench.kernels.sumOfSquares(count, x.data()), x);
+  Bytes all = x.bytes();
   const Bytes rest = rounded.bytes();
   all.insert(all.end(), rest.begin(), rest.end());
   return all;
@@ -223,13 +231,16 @@ std::vector<Workout> workouts() {
   }
   const std::vector<std::int32_t> segments[] = {
       {0, 1}, {0, 7}, {0, 31, 33}, {0, 20, 20, 140}, {0, 300}};
-  for (const std::int32_t width : {2, 4, 6, 8, 10, 16, 18, 20, 32, 34, 64, 132})
+  for (const std::int32_t width : {2, 4, 6, 8, 10, 16, 18, 20, 32, 34, 64, 132}) {
+    addTo(all, named("attention in slices", width),
+          [=](Bench bench) { return attendInSlices(bench, {{2, 1, width}, 2, 84, 3}); });
     for (const auto &offsets : segments) {
       addTo(all, named("rope", offsets.back(), width),
             [=](Bench bench) { return rope(bench, offsets, width); });
       addTo(all, named("attention", offsets.back(), width),
             [=](Bench bench) { return attend(bench, {2, 1, width}, offsets); });
     }
+  }
   return all;
 }
 

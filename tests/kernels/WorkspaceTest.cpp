@@ -85,10 +85,10 @@ public:
               Tensor qkv = made(type, tokens, sizes.qkvWidth(), 6),
                      dOut = made(type, tokens, sizes.queryWidth(), 7),
                      out(type, tokens, sizes.queryWidth()), lse(type, tokens, sizes.heads);
-              kernels.attentionForward(sizes, segments, qkv.matrix(), out.matrix(), lse.data(),
+              kernels.attentionForward(sizes, segments, {}, qkv.matrix(), out.matrix(), lse.data(),
                                        workspace);
-              kernels.attentionBackward(sizes, segments, qkv.matrix(), out.matrix(), dOut.matrix(),
-                                        lse.data(), workspace);
+              kernels.attentionBackward(sizes, segments, {}, qkv.matrix(), out.matrix(),
+                                        dOut.matrix(), lse.data(), workspace);
               Bytes all = out.bytes(), gradients = qkv.bytes();
               all.insert(all.end(), gradients.begin(), gradients.end());
               return all;

@@ -188,6 +188,10 @@ TEST(Fold, AProgramDoesNotGrowWithTheNumberOfMicrobatches) {
     longer.microbatches = 1000;
     EXPECT_EQ(actionsOf(lowered(shape)), actionsOf(lowered(longer))) << name;
   }
+  JobShape sliced{.schedule = "seq1f1b", .ranks = 4, .microbatches = 200, .slices = 4};
+  const std::size_t actions = actionsOf(lowered(sliced));
+  sliced.microbatches = 1000;
+  EXPECT_EQ(actions, actionsOf(lowered(sliced)));
 }
 
 std::string judgedPlan(const Plan &plan) {

@@ -1,5 +1,7 @@
 // Waits of loops over microbatches inside the loop over steps: derived, then judged by those who
 // unroll them.
+#include <numeric>
+
 #include <gtest/gtest.h>
 
 #include "compiler/Diagnostics/SourceCache.h"
@@ -16,7 +18,10 @@ bool derive(Program &program, const Layout &layout, bool isRoot) {
   std::vector<std::uint32_t> trips;
   for (const Loop &loop : program.loops)
     trips.push_back(loop.trips);
-  return deriveWaits(program, layout, std::vector<bool>(program.lanes.size(), isRoot), {trips});
+  std::vector<std::uint32_t> apart(layout.buffers.size());
+  std::iota(apart.begin(), apart.end(), 0u);
+  return deriveWaits(program, layout, {}, apart, std::vector<bool>(program.lanes.size(), isRoot),
+                     {trips});
 }
 
 std::string judgedAfterDeriving(Plan plan) {

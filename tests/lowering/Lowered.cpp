@@ -26,11 +26,15 @@ Job jobOf(const JobShape &shape) {
   job.cluster.ranks.value = job.actor.ranks.value = shape.ranks * shape.replicas;
   job.actor.pipeline.value = shape.ranks;
   job.actor.data.value = shape.replicas;
+  job.actor.shard.value = shape.sharded;
+  job.memory.unsharded.value = shape.unsharded;
+  job.memory.unshardRule.value = shape.asTorch ? "torch-compatible" : "fewest";
   job.cluster.device.value = "cpu";
   job.pipeline.schedule.value = shape.schedule;
   job.pipeline.microbatches.value = shape.microbatches;
   job.pipeline.chunks.value = shape.chunks;
   job.pipeline.receiveSlots.value = shape.slots;
+  job.pipeline.slices.value = shape.slices;
   job.pipeline.microbatch.value = {.count = 2};
   job.batch.global.value = std::uint64_t{2} * shape.microbatches * shape.replicas;
   job.data.text.value = "corpus.txt";
@@ -80,9 +84,8 @@ plan::Plan lowered(const JobShape &shape) {
   EXPECT_TRUE(order) << shape.schedule;
   if (!order)
     return {};
-  const auto plan =
-      lowered(job, *order,
-              shape.family.empty() ? std::vector{job.pipeline.microbatches.value} : shape.family);
+  const auto plan = lowered(
+      job, *order, shape.family.empty() ? std::vector{stepMicrobatches(job)} : shape.family);
   EXPECT_TRUE(plan) << shape.schedule;
   return plan.value_or(plan::Plan());
 }

@@ -21,9 +21,14 @@ struct JobShape {
   std::uint32_t evaluates = 0;            // microbatches of held-out text every second step
   std::uint32_t replicas = 1;
   bool tiedHead = false, recomputesLayers = false;
+  bool sharded = false;                  // replicas share the model
+  std::uint32_t unsharded = 0;           // stages of a rank that are whole at a time; 0: all
+  bool asTorch = false;                  // by PyTorch's rule
   std::uint32_t saves = 0;               // steps between two checkpoints; 0: none
   std::vector<std::uint64_t> slots = {}; // schedules/ReceiveSlots.h; empty: the usual ones
-  bool runsEarly = false;                // the optimizer: `commit: post_validated`
+  /// Of samples; the numbers of microbatches above, but those of the family, are of whole ones.
+  std::uint32_t slices = 1;
+  bool runsEarly = false; // the optimizer: `commit: post_validated`
 };
 
 /// The orders that a job can have.

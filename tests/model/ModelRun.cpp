@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "kernels/SquareSum.h"
 #include "runtime/ModelSpec/StageRegions.h"
 #include "tests/model/Values.h"
 
@@ -29,6 +30,23 @@ Batch randomBatch(const std::vector<std::int32_t> &lengths, std::uint32_t vocab,
   return batch;
 }
 
+std::vector<Batch> slicesOf(const Batch &batch, std::int32_t slices) {
+  std::vector<Batch> parts;
+  const std::int32_t length = batch.offsets[1] / slices;
+  for (std::int32_t slice = 0; slice < slices; ++slice) {
+    Batch &part = parts.emplace_back(Batch{.offsets = {0}, .first = slice * length});
+    for (std::size_t segment = 0; segment + 1 < batch.offsets.size(); ++segment) {
+      const std::int32_t begin = batch.offsets[segment] + slice * length;
+      part.tokens.insert(part.tokens.end(), batch.tokens.begin() + begin,
+                         batch.tokens.begin() + begin + length);
+      part.labels.insert(part.labels.end(), batch.labels.begin() + begin,
+                         batch.labels.begin() + begin + length);
+      part.offsets.push_back(part.offsets.back() + length);
+    }
+  }
+  return parts;
+}
+
 namespace {
 
 double labelsOf(const Batch &batch) {
@@ -51,7 +69,8 @@ ModelRun::ModelRun(const ModelConfig &config, std::uint32_t stages, MicrobatchCa
                      GuardedRegion(spec.range.head ? spec.tiedGradientBytes : 0),
                      GuardedRegion(spec.forwardWorkspace), GuardedRegion(spec.backwardWorkspace),
                      GuardedRegion(spec.backwardInputWorkspace),
-                     GuardedRegion(spec.backwardWeightWorkspace)});
+                     GuardedRegion(spec.backwardWeightWorkspace), GuardedRegion(spec.contextBytes),
+                     GuardedRegion(spec.contextGradientBytes)});
     Part &part = parts.back();
     vime::initialize(kernels, spec, seed, part.weights.data(), part.moments.data());
   }
@@ -80,13 +99,16 @@ double ModelRun::forward(const Batch &batch, std::size_t slot) {
     Part &part = parts[stage];
     Kept &kept = slots[slot][stage];
     poison({&kept.stash, &kept.output, &part.forwardSpace});
+    if (batch.first == 0)
+      poison({&part.context});
     part.stage->forward(batch.segments(),
                         {.input = inputOf(batch, stage, slot),
                          .weights = part.weights.data(),
                          .stash = kept.stash.data(),
                          .output = part.spec.range.head ? nullptr : kept.output.data(),
                          .workspace = part.forwardSpace.data(),
-                         .tiedWeights = tiedWeights()});
+                         .tiedWeights = tiedWeights(),
+                         .context = part.context.data()});
   }
   double loss = 0;
   parts.back().stage->loss(
@@ -107,15 +129,19 @@ void ModelRun::backward(const Batch &batch, bool overwrite, Backward kind, std::
             &part.weightSpace});
     if (overwrite)
       poison({&part.gradients, &part.tiedGradients});
+    if (batch.first + caps.segmentTokens / caps.slices == caps.segmentTokens)
+      poison({&part.contextGradients});
     if (kind == Backward::Combined) {
       part.stage->backward(batch.segments(), overwrite,
                            {above, input, weights, kept.stash.data(), part.gradients.data(), below,
-                            part.backwardSpace.data(), tiedWeights(), tiedGradients()});
+                            part.backwardSpace.data(), tiedWeights(), tiedGradients(),
+                            part.context.data(), part.contextGradients.data()});
       continue;
     }
     part.stage->backwardInput(batch.segments(),
                               {above, input, weights, kept.stash.data(), kept.weightStash.data(),
-                               below, part.inputSpace.data(), tiedWeights()});
+                               below, part.inputSpace.data(), tiedWeights(), part.context.data(),
+                               part.contextGradients.data()});
     part.stage->backwardWeight(batch.segments(), overwrite,
                                {above, input, weights, kept.stash.data(), kept.weightStash.data(),
                                 part.gradients.data(), part.weightSpace.data(), tiedGradients()});
@@ -158,14 +184,30 @@ double ModelRun::pairedStep(std::span<const Batch> batches) {
   return loss / labels;
 }
 
+double ModelRun::slicedStep(std::span<const Batch> batches, Backward kind) {
+  double loss = 0, labels = 0;
+  bool overwrite = true;
+  for (const Batch &batch : batches) {
+    const std::vector<Batch> parts = slicesOf(batch, std::int32_t(caps.slices));
+    for (std::size_t slice = 0; slice < parts.size(); ++slice)
+      loss += forward(parts[slice], slice);
+    for (std::size_t slice = parts.size(); slice-- > 0; overwrite = false)
+      backward(parts[slice], overwrite, kind, slice);
+    labels += labelsOf(batch);
+  }
+  addTiedGradients();
+  update(labels);
+  return loss / labels;
+}
+
 void ModelRun::update(double labels) {
-  double squared = 0;
+  std::vector<double> squares;
   for (Part &part : parts) {
-    scaleGradients(kernels, part.spec, labels, part.gradients.data());
-    std::vector<double> squares(part.spec.tensors.size());
-    squareNorms(kernels, part.spec, part.gradients.data(), squares.data());
-    for (double square : squares)
-      squared += square;
+    const StageShare all = wholeOf(part.spec, kernels.type());
+    scaleGradients(kernels, part.spec, all, labels, part.gradients.data());
+    squares.resize(squares.size() + kSquareNumbers);
+    squareNorm(kernels, part.spec, all, part.gradients.data(),
+               squares.data() + squares.size() - kSquareNumbers);
   }
   const OptimizerStep step{.step = stepNumber++,
                            .learningRate = learningRate,
@@ -173,10 +215,11 @@ void ModelRun::update(double labels) {
                            .beta2 = 0.999,
                            .epsilon = 1e-8,
                            .weightDecay = 0.01,
-                           .gradientScale = std::min(1.0, 1.0 / (std::sqrt(squared) + 1e-6))};
+                           .gradientScale =
+                               std::min(1.0, 1.0 / (std::sqrt(valueOfSquares(squares)) + 1e-6))};
   for (Part &part : parts)
-    optimize(kernels, part.spec, step, part.gradients.data(), part.weights.data(),
-             part.moments.data());
+    optimize(kernels, part.spec, wholeOf(part.spec, kernels.type()), step, part.gradients.data(),
+             part.weights.data(), part.moments.data());
 }
 
 std::vector<double> ModelRun::logits(const Batch &batch) {

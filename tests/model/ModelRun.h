@@ -19,11 +19,15 @@
 
 namespace vime {
 
-/// One microbatch: packed segments.
+/// One microbatch: packed segments, or one slice of each.
 struct Batch {
   std::vector<std::int32_t> tokens, labels, offsets;
-  Segments segments() const { return {offsets.data(), std::int32_t(offsets.size()) - 1}; }
+  std::int64_t first = 0; // position of each segment's first token
+  Segments segments() const { return {offsets.data(), std::int32_t(offsets.size()) - 1, first}; }
 };
+
+/// Of a batch whose segments have one length.
+std::vector<Batch> slicesOf(const Batch &batch, std::int32_t slices);
 
 /// Segments of these lengths, bytes from a fixed generator, labels the next byte.
 Batch randomBatch(const std::vector<std::int32_t> &lengths, std::uint32_t vocab,
@@ -47,6 +51,9 @@ public:
   double step(std::span<const Batch> batches, Backward kind);
   /// The same with each backward right behind its forward, in the memory of one microbatch.
   double pairedStep(std::span<const Batch> batches);
+  /// The batches cut into the slices of the caps: of each a forward slice after slice, then the
+  /// backwards from its last slice to its first.
+  double slicedStep(std::span<const Batch> batches, Backward kind);
 
   /// Of the last forward, [tokens, vocab], before the loss.
   std::vector<double> logits(const Batch &batch);
@@ -61,6 +68,7 @@ public:
     std::unique_ptr<Stage> stage;
     GuardedRegion weights, gradients, moments, tiedGradients;
     GuardedRegion forwardSpace, backwardSpace, inputSpace, weightSpace;
+    GuardedRegion context, contextGradients; // of the microbatch whose slices pass
   };
   /// What one microbatch of one stage keeps.
   struct Kept {

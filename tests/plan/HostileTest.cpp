@@ -133,7 +133,7 @@ TEST(OutOfRange, Common) {
       {"group 2 has no legible name", [](Plan &p) { p.groups[2].name = "\x1b[2J"; }},
       {"group `norm` goes along neither `pp` nor `dp`", [](Plan &p) { p.groups[2].axes = 32; }},
       {"group `norm` has no pairs of ranks that add up", [](Plan &p) { p.groups[2].axes = 16; }},
-      {"group `norm` adds up something else than gradients",
+      {"group `norm` moves something else than whole weights, gradients or squares",
        [](Plan &p) {
          p.groups[2].operation = Collective::AllReduce;
          p.groups[2].message = {.type = DataType::Float64}; // gradients are float32
@@ -184,6 +184,15 @@ TEST(OutOfRange, ModelAndSettings) {
       {"a microbatch of 9 tokens, 1 samples of up to 8", [](Plan &p) { p.data.tokens = 9; }},
       {"a step of 3 samples in 2 microbatches of 1 in each replica",
        [](Plan &p) { p.data.batch = 3; }},
+      {"a microbatch of 8 tokens, 1 samples of up to 8", [](Plan &p) { p.data.slices = 0; }},
+      {"a microbatch of 8 tokens, 1 samples of up to 8", [](Plan &p) { p.data.slices = 2; }},
+      {"slices of samples: 2 of 8 tokens",
+       [](Plan &p) {
+         p.data.slices = 2;
+         p.data.tokens = 4;
+         p.data.batch = 1;
+         p.data.split = Split::Line;
+       }},
       {"a step of 0 samples in 2 microbatches of 1 in each replica",
        [](Plan &p) { p.data.batch = 0; }},
       {"what of the text is a sample is unknown", [](Plan &p) { p.data.split = Split(3); }},

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "kernels/SquareSum.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/StepHeader.h"
 
@@ -16,6 +17,7 @@ using namespace plan;
 constexpr std::uint32_t kRanks = 2, kMicrobatches = 2, kSequence = 8, kHidden = 8;
 constexpr std::uint32_t kBytesPerToken = kHidden * 4, kPeriod = 26, kLoopStart = 1;
 constexpr std::uint32_t kHeaderBytes = 64, kSegmentBytes = 8, kTokenBytes = kSequence * 4;
+constexpr std::uint32_t kSquareBytes = kSquareNumbers * sizeof(double);
 constexpr std::uint32_t kRankStatsBytes = sizeof(RankStats);
 static_assert(kHeaderBytes == StepHeader::bytes(kMicrobatches));
 
@@ -31,7 +33,7 @@ std::vector<Group> groups() {
        1,
        0,
        {DataType::Int32, extentOf(kSegmentBytes), 0}},
-      {"norm", Flow::Metrics, Collective::AllGather, 1, 0, {DataType::Float64, 8, 0}},
+      {"norm", Flow::Metrics, Collective::AllGather, 1, 0, {DataType::Float64, kSquareBytes, 0}},
       {"stats", Flow::Metrics, Collective::Gather, 1, 0, {DataType::Byte, kRankStatsBytes, 0}},
   };
 }
@@ -144,8 +146,8 @@ Rank rankZero(const SmallPlanOptions &options) {
   const auto labels = memory.add(BufferKind::Labels, kTokenBytes, kMicrobatches);
   const auto losses = memory.add(BufferKind::Losses, 8, kMicrobatches);
   const auto scalars = memory.add(BufferKind::Scalars, sizeof(StepScalars));
-  const auto squares = memory.add(BufferKind::Squares, 8);
-  const auto allSquares = memory.add(BufferKind::AllSquares, 8 * kRanks);
+  const auto squares = memory.add(BufferKind::Squares, kSquareBytes);
+  const auto allSquares = memory.add(BufferKind::AllSquares, kSquareBytes * kRanks);
   const auto stats = memory.add(BufferKind::Stats, kRankStatsBytes);
   const auto allStats = memory.add(BufferKind::AllStats, kRankStatsBytes * kRanks);
   const auto weights = memory.ofStage(BufferKind::Weights, 64);
@@ -212,13 +214,13 @@ Rank rankZero(const SmallPlanOptions &options) {
     report
   };
   constexpr auto before = [](std::uint32_t action) { return ProgramBuilder::On{action, true}; };
-  const std::vector<std::uint32_t> forward = {header, segments, tokens,    weights,
-                                              stash,  output,   workspace, kNoBuffer};
-  const std::vector<std::uint32_t> backward = {header,    segments,  outputGradient, tokens,
-                                               weights,   stash,     gradients,      kNoBuffer,
-                                               workspace, kNoBuffer, kNoBuffer};
+  const std::vector<std::uint32_t> forward = {header, segments,  tokens,    weights,  stash,
+                                              output, workspace, kNoBuffer, kNoBuffer};
+  const std::vector<std::uint32_t> backward = {
+      header,    segments,  outputGradient, tokens,    weights,   stash,    gradients,
+      kNoBuffer, workspace, kNoBuffer,      kNoBuffer, kNoBuffer, kNoBuffer};
   ProgramBuilder program(lanes);
-  program.add(Opcode::Initialize, compute, 0, {weights, moments});
+  program.add(Opcode::Initialize, compute, 0, {weights, moments, kNoBuffer});
   program.beginLoop(options.steps);
   program.add(Opcode::Decide, host, 0, {header}, {before(measure), before(step_)});
   program.add(Opcode::Load, host, 1, {header, tokens, labels, segments},
@@ -261,8 +263,8 @@ Rank rankOne(const SmallPlanOptions &options) {
   const auto labels = memory.add(BufferKind::Labels, kTokenBytes, kMicrobatches);
   const auto losses = memory.add(BufferKind::Losses, 8, kMicrobatches);
   const auto scalars = memory.add(BufferKind::Scalars, sizeof(StepScalars));
-  const auto squares = memory.add(BufferKind::Squares, 8);
-  const auto allSquares = memory.add(BufferKind::AllSquares, 8 * kRanks);
+  const auto squares = memory.add(BufferKind::Squares, kSquareBytes);
+  const auto allSquares = memory.add(BufferKind::AllSquares, kSquareBytes * kRanks);
   const auto stats = memory.add(BufferKind::Stats, kRankStatsBytes);
   const auto weights = memory.ofStage(BufferKind::Weights, 64);
   const auto gradients = memory.ofStage(BufferKind::Gradients, 64);
@@ -323,14 +325,14 @@ Rank rankOne(const SmallPlanOptions &options) {
     stats_
   };
   constexpr auto before = [](std::uint32_t action) { return ProgramBuilder::On{action, true}; };
-  const std::vector<std::uint32_t> forward = {header, segments,  input,     weights,
-                                              stash,  kNoBuffer, workspace, kNoBuffer};
+  const std::vector<std::uint32_t> forward = {header,    segments,  input,     weights,  stash,
+                                              kNoBuffer, workspace, kNoBuffer, kNoBuffer};
   const std::vector<std::uint32_t> loss = {header, segments, labels, stash, losses};
-  const std::vector<std::uint32_t> backward = {header,    segments,  kNoBuffer, input,
-                                               weights,   stash,     gradients, inputGradient,
-                                               workspace, kNoBuffer, kNoBuffer};
+  const std::vector<std::uint32_t> backward = {
+      header,        segments,  kNoBuffer, input,     weights,   stash,    gradients,
+      inputGradient, workspace, kNoBuffer, kNoBuffer, kNoBuffer, kNoBuffer};
   ProgramBuilder program(lanes);
-  program.add(Opcode::Initialize, compute, 0, {weights, moments});
+  program.add(Opcode::Initialize, compute, 0, {weights, moments, kNoBuffer});
   program.beginLoop(options.steps);
   program.blockOn(program.add(Opcode::Broadcast, step, 2, {header}, {before(measure)}));
   program.add(Opcode::Broadcast, segment, 3, {segments}, {before(measure)});
@@ -376,8 +378,8 @@ Plan smallPlan(const SmallPlanOptions &options) {
   plan.models = {{{.family = ModelFamily::Null, .layers = 2, .hidden = kHidden},
                   {{0, 1, true, false}, {1, 2, false, true}},
                   ""}};
-  plan.data = {"text.txt", 4096,          {1, 2},        kSequence,     /*samples=*/1,
-               kSequence,  kMicrobatches, kMicrobatches, Split::Window, Tail::Join};
+  plan.data = {"text.txt",    4096,         {1, 2},        kSequence,     /*samples=*/1, kSequence,
+               kMicrobatches, /*slices=*/1, kMicrobatches, Split::Window, Tail::Join};
   plan.optimizer.learningRate = 1e-3;
   plan.optimizer.clip = 1;
   plan.run = {"small", options.steps, 7, options.exportTo};

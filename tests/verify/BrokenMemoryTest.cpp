@@ -12,28 +12,28 @@ using namespace plan;
 
 TEST(M1, AnArenaLargerThanItsBuffers) {
   EXPECT_EQ(broken([](Draft &draft) { draft.plan.layouts[0].arena[0] += 64; }),
-            R"(error[M0101]: the device arena of rank 0 has 2624 bytes, its buffers end at 2560
+            R"(error[M0101]: the device arena of rank 0 has 4224 bytes, its buffers end at 4160
 )");
 }
 
 TEST(M1, ABufferOutsideOfTheArena) {
   EXPECT_EQ(broken([](Draft &draft) { draft.plan.layouts[0].arena[0] -= 64; }),
-            R"(error[M0102]: `workspace` of rank 0 lies outside of its arena of 2496 bytes
+            R"(error[M0102]: `workspace` of rank 0 lies outside of its arena of 4096 bytes
 )");
 }
 
 TEST(M1, MoreThanTheLimit) {
-  EXPECT_EQ(broken([](Draft &draft) { draft.plan.limits.memoryBytes = 2200; }),
-            R"(error[M0104]: rank 0 needs 2560 bytes (2.5 KiB), the limit is 2200 (2.15 KiB)
-  = note: device: 2.5 KiB, most alive at action 11, backward, stage 0, microbatch 0
+  EXPECT_EQ(broken([](Draft &draft) { draft.plan.limits.memoryBytes = 3800; }),
+            R"(error[M0104]: rank 0 needs 4160 bytes (4.07 KiB), the limit is 3800 (3.72 KiB)
+  = note: device: 4.07 KiB, most alive at action 17, clip
+  = note: 1.13 KiB: all_squares, 1 of 1 slots alive
+  = note: 576 B: squares, 1 of 1 slots alive
   = note: 512 B: output of stage 0, 0 of 2 slots alive
-  = note: 512 B: output_gradient of stage 0, 1 of 2 slots alive
+  = note: 512 B: output_gradient of stage 0, 0 of 2 slots alive
   = note: 192 B: all_stats, 0 of 1 slots alive
   = note: 128 B: moments of stage 0, 1 of 1 slots alive
-  = note: 128 B: stash of stage 0, 2 of 2 slots alive
-  = note: 96 B: tokens, 2 of 2 slots alive
-  = note: 96 B: labels, 0 of 2 slots alive
-  = note: 96 B: stats, 1 of 1 slots alive
+  = note: 128 B: stash of stage 0, 0 of 2 slots alive
+  = note: 96 B: tokens, 0 of 2 slots alive
   = note: and 9 smaller parts
 )");
 }
@@ -68,7 +68,7 @@ error[M0202]: measure reads `header`, which `losses` in the same bytes has overw
 TEST(M2, TwoBuffersInTheSameBytesWithoutAWait) {
   EXPECT_EQ(
       broken([](Draft &draft) {
-        draft.buffer(1, "all_squares").offset = draft.buffer(1, "input_gradient of stage 1").offset;
+        draft.buffer(1, "input_gradient of stage 1").offset = draft.buffer(1, "all_squares").offset;
       }),
       R"(error[M0201]: all_gather `norm` uses `all_squares` without waiting for the last use of `input_gradient of stage 1` in the same bytes
   = from rank 1, action 9: send backward to rank 0, stage 1, microbatch 0

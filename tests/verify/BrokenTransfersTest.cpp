@@ -187,7 +187,14 @@ error[C0303]: rank 1 calls group `norm` never in an iteration of loop 0, rank 0 
 
 TEST(C3, AMemberWithoutALane) {
   EXPECT_EQ(broken([](Draft &draft) { draft.lane(1, "group `norm`").group = 3; }),
-            R"(error[C0301]: rank 1 is a member of group `norm`, but has no lane for it
+            R"(error[S0205]: all_gather `stats` takes only 96 of the 576 bytes of `squares`
+  = from rank 1, action 15: square_norm, stage 1
+  = to   rank 1, action 16: all_gather `stats`
+
+error[S0205]: all_gather `stats` fills only 192 of the 1152 bytes of `all_squares`
+  = to   rank 1, action 16: all_gather `stats`
+
+error[C0301]: rank 1 is a member of group `norm`, but has no lane for it
 
 error[C0302]: rank 1 has 2 lanes for group `stats`: its calls have no one order
 )");

@@ -57,7 +57,7 @@ const Case kCases[] = {
     {"S0103",
      [](Plan &plan) {
        replaceMeasure(plan, "backward, stage 0, microbatch 0", Opcode::BackwardInput);
-       at(plan, 0, "backward_input, stage 0, microbatch 0").operandCount = 10;
+       at(plan, 0, "backward_input, stage 0, microbatch 0").operandCount = 12;
      }},
     {"S0104",
      [](Plan &plan) {
@@ -86,6 +86,7 @@ const Case kCases[] = {
      }},
     {"S0303", [](Plan &plan) { plan.programOf.pop_back(); }},
     {"S0304", [](Plan &plan) { plan.data.microbatches = 0; }},
+    {"S0324", [](Plan &plan) { plan.data.slices = 3; }},
     {"S0305", [](Plan &plan) { plan.groups[0].root = 2; }},
     {"S0306", [](Plan &plan) { plan.programs[0].lanes[0].kind = LaneKind::Host; }},
     {"S0309", [](Plan &plan) { plan.programs[0].stages[0].stage = 2; }},

@@ -151,12 +151,14 @@ private:
     }
   }
   void anyOf(DataSettings &data) {
-    switch (random() % 4) {
+    switch (random() % 5) {
     case 0:
       return set(data.sequence);
     case 1:
-      return set(data.samples);
+      return set(data.slices);
     case 2:
+      return set(data.samples);
+    case 3:
       return set(data.tokens);
     default:
       return set(data.microbatches);

@@ -165,7 +165,7 @@ TEST(Sharing, BuffersThatAreUsedOneAfterTheOtherMayShareBytes) {
                         [kind](const Buffer &buffer) { return buffer.kind == kind; });
   };
   // The squares of all ranks come when the input of the step has been read …
-  of(BufferKind::AllSquares)->offset = of(BufferKind::Input)->offset;
+  of(BufferKind::Input)->offset = of(BufferKind::AllSquares)->offset;
   EXPECT_EQ(codesOf(plan), "M0201");
   // … and the input of the next step when `measure`, behind `clip`, is done.
   const auto receive = indexOf(plan, 1, "receive forward from rank 0, stage 1, microbatch 0");

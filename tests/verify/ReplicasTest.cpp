@@ -110,6 +110,15 @@ TEST(Replicas, NoReduction) {
             "S0414");
 }
 
+// As many squares as there are ranks in a replica, and all of them of one stage.
+TEST(Replicas, SquaresOfOneStageAreNotThoseOfAll) {
+  Plan plan = unshared(lowered({.schedule = "1f1b", .microbatches = 4, .replicas = 2}));
+  for (Group &group : plan.groups)
+    if (group.name == "norm")
+      group.axes = bitOf(Axis::Data);
+  EXPECT_NE(codesOf(plan).find("S0407"), std::string::npos) << codesOf(plan);
+}
+
 TEST(Replicas, ReducedTwice) {
   EXPECT_EQ(judgedAfter([](Plan &plan) {
               spread(plan);
@@ -195,6 +204,17 @@ TEST(Replicas, CountersOfTwoReplicasAreNotThoseOfAll) {
                   buffer.bytes = 2 * plan.mesh.pipeline * sizeof(RankStats);
             }),
             "C0305");
+}
+
+/// A sum goes from replica to replica, also between those that the plan holds only one of.
+TEST(Replicas, OtherReplicasAreConnected) {
+  EXPECT_EQ(judgedAfter([](Plan &plan) {
+              for (ConnectRound &round : plan.connect)
+                std::erase_if(round.pairs, [&](const std::array<std::uint32_t, 2> &pair) {
+                  return !round.inEveryReplica && pair == std::array{200u, 202u};
+                });
+            }),
+            "C0401");
 }
 
 TEST(Replicas, OneLoadsNoSamples) {

@@ -28,8 +28,8 @@ TEST(PlanJson, AnAction) {
   const json parsed = json::parse(planJson(smallPlan()));
   EXPECT_EQ(parsed["programs"][1]["actions"][5], json::parse(R"({
     "index": 5, "opcode": "forward", "lane": 0, "time": 7, "flags": [], "stage": 0, "guard": 0, "step": 0,
-    "microbatch": 0, "immediate": 0, "first_operand": 6,
-    "operands": {"header": 0, "segments": 1, "input": 11, "weights": 8, "stash": 13, "output": null, "workspace": 14, "tied_weights": null},
+    "microbatch": 0, "immediate": 0, "first_operand": 7,
+    "operands": {"header": 0, "segments": 1, "input": 11, "weights": 8, "stash": 13, "output": null, "workspace": 14, "tied_weights": null, "context": null},
     "waits": [{"lane": 5, "distance": 1}, {"lane": 6, "distance": 1}, {"lane": 3, "distance": 1}],
     "text": "forward, stage 1, microbatch 0"})"));
 }

@@ -115,12 +115,13 @@ TEST(ReadText, ProgramsAreWhole) {
        "expected the name of an action such as `decide`, found `dozide`");
   ends(failureOf(changed("action 1 decide", "action 1 xyz")),
        "expected the name of an action, found `xyz`");
-  ends(failureOf(changed("operands 2 header 0", "operands 4000000000 header 0")),
-       "entry 2 of the operand pool is missing");
-  ends(failureOf(changed("operands 0 weights 10", "operands 0 weights 10 moments 1 x 1")),
+  ends(failureOf(changed("operands 3 header 0", "operands 4000000000 header 0")),
+       "entry 3 of the operand pool is missing");
+  ends(failureOf(
+           changed("operands 0 weights 10", "operands 0 weights 10 moments 1 gradients 1 x 1")),
        "`initialize` has no further operand");
-  ends(failureOf(changed("operands 3 header 0", "operands 2 header 1")),
-       "entry 2 of the operand pool has two buffers");
+  ends(failureOf(changed("operands 4 header 0", "operands 3 header 1")),
+       "entry 3 of the operand pool has two buffers");
   ends(failureOf("plan 1\nlane 0 compute\n"), "this belongs to a program, and none has begun");
   ends(failureOf("plan 1\nbuffer 0 header tier device\n"),
        "this belongs to a layout, and none has begun");

@@ -14,15 +14,15 @@ TEST(Summary, SmallPlan) {
   const std::string_view proved[] = {"S1", "C1", "C2"};
   EXPECT_EQ("\n" + planSummary(smallPlan({.exportTo = "model"}), proved), R"(
 job       small
-plan      4cadc889ba13f18284f5a93bcee2732c
+plan      a3f6c0f929c508bf475cd6eb53ddb6db
 model     null, 2 layers, in 2 stages
 schedule  1f1b on 2 ranks, 2 microbatches of 8 tokens
 run       3 steps, then export to model
 bubble    33.3 % at unit costs (step 9 units, at most 2 stashes on a rank)
 proved    S1 C1 C2
   rank   actions  peak memory  stages
-  0           26      2.5 KiB  0
-  1           24     2.13 KiB  1
+  0           26     4.07 KiB  0
+  1           24     3.69 KiB  1
 )");
 }
 

@@ -23,7 +23,7 @@ std::string linesWith(const std::string &text, std::string_view from, std::strin
 
 TEST(PlanText, Head) {
   EXPECT_EQ(linesWith(planText(smallPlan()), "plan 1 ", "\nprogram 0"), R"(
-plan 1 # id ed61fe29e1d41106cac70f82833e3ced
+plan 1 # id 3421b76165eeb496978cca982aadecf4
 compiler "0.1.0"
 schedule "1f1b"
 mesh pp 2 dp 1 cp 1 tp 1
@@ -37,7 +37,7 @@ part 0 of model 0 layers 0 to 1 embedding
 part 1 of model 0 layers 1 to 2 head
 group 0 name "step" flow control operation broadcast axes pp root 0 type byte fixed 64 per_token 0
 group 1 name "segments" flow data operation broadcast axes pp root 0 type int32 fixed 72 per_token 0
-group 2 name "norm" flow metrics operation all_gather axes pp root 0 type float64 fixed 8 per_token 0
+group 2 name "norm" flow metrics operation all_gather axes pp root 0 type float64 fixed 576 per_token 0
 group 3 name "stats" flow metrics operation gather axes pp root 0 type byte fixed 96 per_token 0
 rank pp 0 program 0 layout 0
 rank pp 1 program 1 layout 1
@@ -63,39 +63,39 @@ lane 6 group 1 # group `segments`
 lane 7 group 2 # group `norm`
 lane 8 group 3 # group `stats`
 loop 0 begin 1 end 22 trips 3 start 1 period 26
-action 0 initialize lane 0 time 0 stage 0 operands 0 weights 8 moments 10 # initialize, stage 1
+action 0 initialize lane 0 time 0 stage 0 operands 0 weights 8 moments 10 gradients - # initialize, stage 1
 # loop 0, 3 times
-action 1 broadcast lane 5 time 2 flags signalled,host_blocking waits 0:1 operands 2 data 0 # broadcast `step`
-action 2 broadcast lane 6 time 3 flags signalled waits 0:1 operands 3 data 1 # broadcast `segments`
-action 3 receive lane 4 time 4 microbatch 0 flags signalled waits 0:7 operands 4 destination 2 # receive data from rank 0, labels
-action 4 receive lane 3 time 6 microbatch 0 flags signalled waits 0:9 operands 5 destination 11 # receive forward from rank 0, stage 1, microbatch 0
-action 5 forward lane 0 time 7 stage 0 microbatch 0 waits 5:1 6:1 3:1 operands 6 header 0 segments 1 input 11 weights 8 stash 13 output - workspace 14 tied_weights - # forward, stage 1, microbatch 0
-action 6 loss lane 0 time 8 stage 0 microbatch 0 waits 4:1 2:1 operands 14 header 0 segments 1 labels 2 stash 13 losses 3 # loss, stage 1, microbatch 0
-action 7 receive lane 3 time 9 microbatch 1 flags signalled waits 0:8 operands 19 destination 11 # receive forward from rank 0, stage 1, microbatch 1
-action 8 backward lane 0 time 10 stage 0 microbatch 0 immediate 1 flags signalled waits 1:2 operands 20 header 0 segments 1 output_gradient - input 11 weights 8 stash 13 gradients 9 input_gradient 12 workspace 14 tied_weights - tied_gradients - # backward, stage 1, microbatch 0
-action 9 send lane 1 time 11 microbatch 0 flags signalled waits 0:1 operands 31 source 12 # send backward to rank 0, stage 1, microbatch 0
+action 1 broadcast lane 5 time 2 flags signalled,host_blocking waits 0:1 operands 3 data 0 # broadcast `step`
+action 2 broadcast lane 6 time 3 flags signalled waits 0:1 operands 4 data 1 # broadcast `segments`
+action 3 receive lane 4 time 4 microbatch 0 flags signalled waits 0:7 operands 5 destination 2 # receive data from rank 0, labels
+action 4 receive lane 3 time 6 microbatch 0 flags signalled waits 0:9 operands 6 destination 11 # receive forward from rank 0, stage 1, microbatch 0
+action 5 forward lane 0 time 7 stage 0 microbatch 0 waits 5:1 6:1 3:1 operands 7 header 0 segments 1 input 11 weights 8 stash 13 output - workspace 14 tied_weights - context - # forward, stage 1, microbatch 0
+action 6 loss lane 0 time 8 stage 0 microbatch 0 waits 4:1 2:1 operands 16 header 0 segments 1 labels 2 stash 13 losses 3 # loss, stage 1, microbatch 0
+action 7 receive lane 3 time 9 microbatch 1 flags signalled waits 0:8 operands 21 destination 11 # receive forward from rank 0, stage 1, microbatch 1
+action 8 backward lane 0 time 10 stage 0 microbatch 0 immediate 1 flags signalled waits 1:2 operands 22 header 0 segments 1 output_gradient - input 11 weights 8 stash 13 gradients 9 input_gradient 12 workspace 14 tied_weights - tied_gradients - context - context_gradients - # backward, stage 1, microbatch 0
+action 9 send lane 1 time 11 microbatch 0 flags signalled waits 0:1 operands 35 source 12 # send backward to rank 0, stage 1, microbatch 0
 )");
 }
 
 TEST(PlanText, Layout) {
   EXPECT_EQ(linesWith(planText(smallPlan()), "layout 1\n", "\n\n"), R"(
 layout 1
-arena device 2176 host 0
+arena device 3776 host 0
 buffer 0 header tier device count 1 bytes 64 stride 64 offset 0 # header
 buffer 1 segments tier device count 2 bytes 8 stride 64 offset 64 # segments
 buffer 2 labels tier device count 2 bytes 32 stride 64 offset 192 # labels
 buffer 3 losses tier device count 2 bytes 8 stride 64 offset 320 # losses
 buffer 4 scalars tier device count 1 bytes 32 stride 64 offset 448 # scalars
-buffer 5 squares tier device count 1 bytes 8 stride 64 offset 512 # squares
-buffer 6 all_squares tier device count 1 bytes 16 stride 64 offset 576 # all_squares
-buffer 7 stats tier device count 1 bytes 96 stride 128 offset 640 # stats
-buffer 8 weights tier device stage 0 count 1 bytes 64 stride 64 offset 768 # weights of stage 1
-buffer 9 gradients tier device stage 0 count 1 bytes 64 stride 64 offset 832 # gradients of stage 1
-buffer 10 moments tier device stage 0 count 1 bytes 128 stride 128 offset 896 # moments of stage 1
-buffer 11 input tier device stage 0 count 2 bytes 256 stride 256 offset 1024 # input of stage 1
-buffer 12 input_gradient tier device stage 0 count 2 bytes 256 stride 256 offset 1536 # input_gradient of stage 1
-buffer 13 stash tier device stage 0 count 1 bytes 64 stride 64 offset 2048 # stash of stage 1
-buffer 14 workspace tier device count 1 bytes 64 stride 64 offset 2112 # workspace
+buffer 5 squares tier device count 1 bytes 576 stride 576 offset 512 # squares
+buffer 6 all_squares tier device count 1 bytes 1152 stride 1152 offset 1088 # all_squares
+buffer 7 stats tier device count 1 bytes 96 stride 128 offset 2240 # stats
+buffer 8 weights tier device stage 0 count 1 bytes 64 stride 64 offset 2368 # weights of stage 1
+buffer 9 gradients tier device stage 0 count 1 bytes 64 stride 64 offset 2432 # gradients of stage 1
+buffer 10 moments tier device stage 0 count 1 bytes 128 stride 128 offset 2496 # moments of stage 1
+buffer 11 input tier device stage 0 count 2 bytes 256 stride 256 offset 2624 # input of stage 1
+buffer 12 input_gradient tier device stage 0 count 2 bytes 256 stride 256 offset 3136 # input_gradient of stage 1
+buffer 13 stash tier device stage 0 count 1 bytes 64 stride 64 offset 3648 # stash of stage 1
+buffer 14 workspace tier device count 1 bytes 64 stride 64 offset 3712 # workspace
 )");
 }
 

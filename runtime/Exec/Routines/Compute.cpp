@@ -2,6 +2,7 @@
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
+#include "runtime/Plan/Slices.h"
 
 namespace vime::routines {
 namespace {
@@ -17,7 +18,7 @@ Segments segmentsOf(const RankState &state, const Instruction &instruction) {
   auto samples = static_cast<std::int32_t>(state.plan.data.samples);
   while (samples > 1 && offsets[samples - 1] == offsets[samples])
     --samples;
-  return {offsets, samples};
+  return {offsets, samples, plan::firstPosition(state.plan.data, instruction.microbatch)};
 }
 
 bool overwrites(const Instruction &instruction) {
@@ -34,7 +35,8 @@ Status forward(RankState &state, const Instruction &instruction) {
                                                 .stash = at[4],
                                                 .output = at[5],
                                                 .workspace = at[6],
-                                                .tiedWeights = at[7]});
+                                                .tiedWeights = at[7],
+                                                .context = at[8]});
   return Status();
 }
 
@@ -60,7 +62,9 @@ Status backward(RankState &state, const Instruction &instruction) {
                  .inputGradient = at[7],
                  .workspace = at[8],
                  .tiedWeights = at[9],
-                 .tiedGradients = at[10]});
+                 .tiedGradients = at[10],
+                 .context = at[11],
+                 .contextGradients = at[12]});
   return Status();
 }
 
@@ -74,7 +78,9 @@ Status backwardInput(RankState &state, const Instruction &instruction) {
                                                       .weightStash = at[6],
                                                       .inputGradient = at[7],
                                                       .workspace = at[8],
-                                                      .tiedWeights = at[9]});
+                                                      .tiedWeights = at[9],
+                                                      .context = at[10],
+                                                      .contextGradients = at[11]});
   return Status();
 }
 

@@ -16,6 +16,9 @@ Status copy(RankState &state, const Instruction &instruction) {
   return Status();
 }
 
+/// Bytes stay where they are until something else is written there.
+Status reshard(RankState &, const Instruction &) { return Status(); }
+
 Status join(RankState &, const Instruction &) { return Status(); }
 
 namespace {

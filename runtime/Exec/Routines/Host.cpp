@@ -28,21 +28,23 @@ Value *slotAs(const RankState &state, const Instruction &instruction, std::uint3
 
 /// The replica's share of the step that `text` has begun. Operands 1 to 3 of `load` and its like:
 /// tokens, labels, segments; and in the header how many tokens each microbatch has. Those from the
-/// end of the share to `microbatches` are empty.
+/// end of the share to `microbatches` are empty. Of samples in slices the text knows whole
+/// microbatches only.
 Status fill(const RankState &state, const Instruction &instruction, const TextDataset &text,
             plan::StepHeader &header, std::uint32_t microbatches) {
   const plan::Mesh &mesh = state.plan.mesh;
   const Share share = shareOf(text.microbatches(), mesh.data, plan::replicaOf(mesh, state.rank));
-  const std::uint32_t slots = plan::mostMicrobatchesOf(state.plan);
-  if (share.count > microbatches || microbatches > slots)
-    return Status(StatusCode::Unacceptable,
-                  fmt::format("{} microbatches in a pass of {}", share.count, microbatches));
+  const std::uint32_t slots = plan::mostMicrobatchesOf(state.plan), slices = state.plan.data.slices;
+  if (share.count * slices > microbatches || microbatches > slots)
+    return Status(StatusCode::Unacceptable, fmt::format("{} microbatches in a pass of {}",
+                                                        share.count * slices, microbatches));
   std::fill(header.tokens(), header.tokens() + slots, 0u);
   for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch) {
-    const std::uint32_t inStep =
-        microbatch < share.count ? share.first + microbatch : text.microbatches();
-    header.tokens()[microbatch] = text.tokensOf(inStep);
-    if (Status status = text.fill(inStep, slotAs<std::int32_t>(state, instruction, 1, microbatch),
+    const std::uint32_t whole = microbatch / slices;
+    const TextDataset::Part part{whole < share.count ? share.first + whole : text.microbatches(),
+                                 microbatch % slices};
+    header.tokens()[microbatch] = text.tokensOf(part);
+    if (Status status = text.fill(part, slotAs<std::int32_t>(state, instruction, 1, microbatch),
                                   slotAs<std::int32_t>(state, instruction, 2, microbatch),
                                   slotAs<std::int32_t>(state, instruction, 3, microbatch));
         !status.ok())
@@ -109,7 +111,8 @@ Status decide(RankState &state, const Instruction &instruction) {
   const bool isLast = step + 1 == steps;
   auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
   text.begin(step);
-  const std::uint32_t needed = largestShare(text.microbatches(), state.plan.mesh.data),
+  const std::uint32_t needed = largestShare(text.microbatches(), state.plan.mesh.data) *
+                               state.plan.data.slices,
                       microbatches = plan::filledUp(state.plan, needed);
   if (microbatches == 0) // the compiler has packed every step: with another rule than this one
     return Status(

@@ -19,7 +19,9 @@ Status receive(RankState &state, const Instruction &instruction);
 Status broadcast(RankState &state, const Instruction &instruction);
 Status gather(RankState &state, const Instruction &instruction);
 Status allGather(RankState &state, const Instruction &instruction);
-Status allReduce(RankState &state, const Instruction &instruction);
+Status sum(RankState &state, const Instruction &instruction);
+Status unshard(RankState &state, const Instruction &instruction);
+Status reduceScatter(RankState &state, const Instruction &instruction);
 
 // Update.cpp: parameters, once per step.
 Status initialize(RankState &state, const Instruction &instruction);
@@ -47,6 +49,7 @@ Status checkpointShard(RankState &state, const Instruction &instruction);
 Status checkpointCommit(RankState &state, const Instruction &instruction);
 
 // Control.cpp
+Status reshard(RankState &state, const Instruction &instruction);
 Status copy(RankState &state, const Instruction &instruction);
 Status join(RankState &state, const Instruction &instruction);
 Status measure(RankState &state, const Instruction &instruction);

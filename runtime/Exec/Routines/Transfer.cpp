@@ -1,6 +1,7 @@
 // Transfers and collectives: hand the bytes to the transport and go on.
 #include <fmt/format.h>
 
+#include "runtime/Exec/RankModel.h"
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
 
@@ -28,6 +29,16 @@ Status post(RankState &state, const Instruction &instruction, const void *source
   return state.transport->post(instruction.end, {source, destination, bytes});
 }
 
+Status postSum(RankState &state, const Instruction &instruction, std::uint64_t bytes) {
+  const plan::Group &group = state.plan.groups[state.program.lanes[instruction.lane].group];
+  return state.transport->post(instruction.end,
+                               {.destination = instruction.operands[0],
+                                .bytes = bytes,
+                                .type = group.message.type,
+                                .staging = instruction.operands[1],
+                                .stagingBytes = operandBuffer(state, instruction.action, 1).bytes});
+}
+
 } // namespace
 
 Status send(RankState &state, const Instruction &instruction) {
@@ -50,15 +61,21 @@ Status allGather(RankState &state, const Instruction &instruction) {
   return post(state, instruction, instruction.operands[0], instruction.operands[1]);
 }
 
-/// The whole buffer, which the message does not state.
-Status allReduce(RankState &state, const Instruction &instruction) {
-  const plan::Group &group = state.plan.groups[state.program.lanes[instruction.lane].group];
+/// As many bytes as the shares have, which the message does not state.
+Status unshard(RankState &state, const Instruction &instruction) {
   return state.transport->post(instruction.end,
-                               {.destination = instruction.operands[0],
-                                .bytes = operandBuffer(state, instruction.action, 0).bytes,
-                                .type = group.message.type,
-                                .staging = instruction.operands[1],
-                                .stagingBytes = operandBuffer(state, instruction.action, 1).bytes});
+                               {instruction.operands[0], instruction.operands[1],
+                                state.model->stages[instruction.stage].regions.weightShareBytes});
+}
+
+/// Of the whole buffer, which the message does not state.
+Status sum(RankState &state, const Instruction &instruction) {
+  return postSum(state, instruction, operandBuffer(state, instruction.action, 0).bytes);
+}
+
+/// Of all shares: a buffer may be larger.
+Status reduceScatter(RankState &state, const Instruction &instruction) {
+  return postSum(state, instruction, state.model->stages[instruction.stage].regions.gradientBytes);
 }
 
 } // namespace vime::routines

@@ -2,9 +2,11 @@
 #include "runtime/Model/Update.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
+#include "kernels/SquareSum.h"
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
@@ -24,8 +26,31 @@ const plan::StepHeader &headerAt(const std::byte *address) {
 
 } // namespace
 
+namespace {
+
+/// First values of the whole stage lie in the room of its gradients, which nobody needs yet; the
+/// share of this replica stays.
+Status initializeShare(const RankState &state, const RankStage &stage,
+                       const Instruction &instruction) {
+  const Kernels &kernels = *state.model->kernels;
+  std::byte *const parameters = instruction.operands[2];
+  vime::initializeParameters(kernels, stage.spec, state.plan.run.seed, parameters);
+  stage.stage->bringWeights(parameters);
+  if (!state.model->checkpoint.empty())
+    if (Status status = loadStage(state.model->checkpoint, stage.config, stage.spec, parameters);
+        !status.ok())
+      return status;
+  keepShare(kernels, stage.spec, stage.share, parameters, instruction.operands[0],
+            instruction.operands[1]);
+  return Status();
+}
+
+} // namespace
+
 Status initialize(RankState &state, const Instruction &instruction) {
   const RankStage &stage = stageOf(state, instruction);
+  if (stage.isShared())
+    return initializeShare(state, stage, instruction);
   const Kernels &kernels = *state.model->kernels;
   std::byte *const weights = instruction.operands[0], *const moments = instruction.operands[1];
   Status loaded;
@@ -49,7 +74,8 @@ Status addTied(RankState &state, const Instruction &instruction) {
 }
 
 Status scaleGradients(RankState &state, const Instruction &instruction) {
-  vime::scaleGradients(*state.model->kernels, stageOf(state, instruction).spec,
+  const RankStage &stage = stageOf(state, instruction);
+  vime::scaleGradients(*state.model->kernels, stage.spec, stage.share,
                        headerAt(instruction.operands[0]).denominator,
                        instruction.operands[1]); // D6
   return Status();
@@ -57,19 +83,20 @@ Status scaleGradients(RankState &state, const Instruction &instruction) {
 
 Status squareNorm(RankState &state, const Instruction &instruction) {
   const RankStage &stage = stageOf(state, instruction);
-  squareNorms(*state.model->kernels, stage.spec, instruction.operands[0],
-              reinterpret_cast<double *>(instruction.operands[1]) + stage.firstSquare);
+  vime::squareNorm(*state.model->kernels, stage.spec, stage.share, instruction.operands[0],
+                   reinterpret_cast<double *>(instruction.operands[1]) +
+                       instruction.stage * kSquareNumbers);
   return Status();
 }
 
 namespace {
 
 plan::StepScalars scalarsOf(const RankState &state, const double *squares) {
-  double sum = 0;
-  for (const std::uint32_t place :
-       state.model->normOrder) // the same order on every rank, for every number of ranks
-    sum += squares[place];
-  const double norm = std::sqrt(sum), largest = state.plan.optimizer.clip;
+  std::array<double, kSquareNumbers> sum{}; // whole numbers: exact in any order
+  for (std::size_t place = 0; place < state.model->counts.size(); ++place)
+    for (std::size_t number = 0; state.model->counts[place] && number < kSquareNumbers; ++number)
+      sum[number] += squares[place * kSquareNumbers + number];
+  const double norm = std::sqrt(valueOfSquares(sum)), largest = state.plan.optimizer.clip;
   // As torch.nn.utils.clip_grad_norm_ has it, 1e-6 included.
   const double factor = largest > 0 ? std::min(1.0, largest / (norm + 1e-6)) : 1.0;
   const bool isBad = !std::isfinite(norm);
@@ -119,14 +146,16 @@ Status settle(RankState &state, const Instruction &instruction) {
 Status optimize(RankState &state, const Instruction &instruction) {
   const plan::StepHeader &header = headerAt(instruction.operands[0]);
   const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[1]);
-  vime::optimize(*state.model->kernels, stageOf(state, instruction).spec,
+  const RankStage &stage = stageOf(state, instruction);
+  vime::optimize(*state.model->kernels, stage.spec, stage.share,
                  optimizerStep(state, header.updates, header.learningRate, scalars.clipFactor),
                  instruction.operands[2], instruction.operands[3], instruction.operands[4]);
   return Status();
 }
 
 Status optimizeEarly(RankState &state, const Instruction &instruction) {
-  const StageSpec &spec = stageOf(state, instruction).spec;
+  const RankStage &stage = stageOf(state, instruction);
+  const StageSpec &spec = stage.spec;
   const plan::StepHeader &header = headerAt(instruction.operands[0]);
   std::byte *const weights = instruction.operands[2], *const moments = instruction.operands[3],
                    *const kept = instruction.operands[4];
@@ -134,14 +163,15 @@ Status optimizeEarly(RankState &state, const Instruction &instruction) {
                                                .learningRate = header.learningRate};
   std::memcpy(kept + plan::weightsInKept(), weights, plan::snapshotWeightBytes(spec));
   std::memcpy(kept + plan::momentsInKept(spec), moments, spec.momentBytes);
-  vime::optimize(*state.model->kernels, spec,
+  vime::optimize(*state.model->kernels, spec, stage.share,
                  optimizerStep(state, header.updates, header.learningRate, /*factor=*/1),
                  instruction.operands[1], weights, moments);
   return Status();
 }
 
 Status redo(RankState &state, const Instruction &instruction) {
-  const StageSpec &spec = stageOf(state, instruction).spec;
+  const RankStage &stage = stageOf(state, instruction);
+  const StageSpec &spec = stage.spec;
   const Kernels &kernels = *state.model->kernels;
   const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[0]);
   const std::byte *const kept = instruction.operands[2];
@@ -152,7 +182,7 @@ Status redo(RankState &state, const Instruction &instruction) {
   if (scalars.verdict == plan::kRefused)
     return Status();
   const auto &head = *reinterpret_cast<const plan::KeptHead *>(kept);
-  vime::optimize(kernels, spec,
+  vime::optimize(kernels, spec, stage.share,
                  optimizerStep(state, head.updates, head.learningRate, scalars.clipFactor),
                  instruction.operands[1], weights, moments);
   return Status();
