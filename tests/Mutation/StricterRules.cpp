@@ -92,6 +92,10 @@ constexpr std::array kRules = {
                  "of a run that commits early ends drained is decided by the coordinator, which a "
                  "plan does not say",
                  "drop a wait"},
+    StricterRule{"M0202",
+                 "buffers that are alive together share no bytes, also where one is gathered from "
+                 "the other and so holds the same in them",
+                 "share bytes"},
     StricterRule{"M0101", "an arena is exactly its buffers; a larger one runs as well, with memory "
                           "reserved that no buffer accounts for"},
 };
