@@ -13,6 +13,8 @@ struct Row {
 
 /// The first row that a path begins with decides; what stands nowhere is compiled again.
 constexpr Row kRows[] = {
+    {"name", ChangeClass::Operations},
+    {"roles.actor.model", ChangeClass::Frozen},
     {"run.seed", ChangeClass::Frozen},
     {"run", ChangeClass::Operations},
     {"checkpoint", ChangeClass::Operations},
