@@ -134,6 +134,7 @@ constexpr std::array kExamples = {
     PlanExample{Rule::D5, 1, "case 0 is for `evaluate = 1` on rank 0 and for `save = 1` on rank 1"},
     PlanExample{Rule::D5, 2, "a `forward` with a guard: without it the backward has no stash"},
     PlanExample{Rule::D5, 3, "rank 0 ends its steps on `stop = 1`, rank 1 runs them all"},
+    PlanExample{Rule::D5, 4, "`report` behind `settle` has no guard `pending = 1`"},
     PlanExample{Rule::D6, 1, "`scale_gradients` stands behind `load_evaluation`"},
 
     PlanExample{Rule::M1, 1, "an arena of 4096 bytes whose last buffer ends at 2112"},

@@ -176,6 +176,9 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::D5, 2,
                  "an action is guarded that every step needs, or whose outputs others need"},
     VerifierCode{Rule::D5, 3, "ranks end a loop on different conditions"},
+    VerifierCode{Rule::D5, 4,
+                 "where steps commit early, a report stands neither for the step before nor at the "
+                 "end of one that is settled there"},
     VerifierCode{Rule::D6, 1, "gradients or losses are divided by another header's denominator"},
 
     VerifierCode{Rule::M1, 1, "an arena is larger than its buffers"},

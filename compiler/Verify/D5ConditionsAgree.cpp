@@ -8,6 +8,7 @@
 
 #include "compiler/Verify/Accesses.h"
 #include "compiler/Verify/Rules.h"
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 
 namespace vime::verify {
@@ -68,9 +69,12 @@ public:
       : table(table), rank(rank), program(*rank.program), verdict(verdict) {}
 
   void judge() {
-    for (std::uint32_t action = 0; action < program.actions.size(); ++action)
+    for (std::uint32_t action = 0; action < program.actions.size(); ++action) {
       if (program.actions[action].guard != 0)
         judge(action);
+      if (program.actions[action].opcode == code(Opcode::Report) && isPostValidated(table.plan()))
+        judgeReport(action);
+    }
   }
 
 private:
@@ -92,6 +96,28 @@ private:
                                     verdict.words({rank.rank, action}), rank.rank,
                                     describeCondition(table.plan(), fields.guard))),
           {rank.rank, action});
+  }
+
+  /// Where steps commit early: of the step before, if one is pending, or at the end of one that is
+  /// settled there. Nothing else says each step once.
+  void judgeReport(std::uint32_t action) {
+    const Case *within = nullptr;
+    for (const Case &one : program.cases)
+      if (one.begin <= action && action < one.end)
+        within = &one;
+    const Action &fields = program.actions[action];
+    const bool isSettled = within && within->condition != 0 && fields.guard == 0 &&
+                           table.plan().conditions[within->condition - 1] ==
+                               Condition{Decision::Settle, Comparison::Equal, 1};
+    if (isSettled || (!within && fields.guard != 0 && isOfStepBefore(fields)))
+      return;
+    const ActionPlace place{rank.rank, action};
+    verdict.to(verdict.error(Rule::D5, 4, place,
+                             fmt::format("{} of rank {} is neither guarded by `pending = 1` nor in "
+                                         "a case for `settle = 1`, so a step is reported twice or "
+                                         "not at all",
+                                         verdict.words(place), rank.rank)),
+               place);
   }
 
   /// An update that changes nothing, and what belongs to a checkpoint; everything else is counted

@@ -37,6 +37,26 @@ TEST(EarlyCommits, LoweredPlansKeepEveryRule) {
             "");
 }
 
+// Behind the cut it is of the step before: in the first step there is none.
+TEST(EarlyCommits, ReportsOfNoStep) {
+  Plan plan = earlyPlan();
+  for (Action &action : plan.programs[0].actions)
+    if (action.opcode == code(Opcode::Report) && action.guard != 0)
+      action.guard = 0;
+  EXPECT_EQ(codesOf(plan), "D0504");
+}
+
+// A case on what holds in the same steps by chance is not one on `settle`.
+TEST(EarlyCommits, ReportsUnderAnotherCondition) {
+  Plan plan = earlyPlan();
+  plan.conditions.push_back({Decision::Pending, Comparison::Equal, 1});
+  for (Program &program : plan.programs)
+    for (Case &one : program.cases)
+      if (plan.conditions[one.condition - 1].decision == Decision::Settle)
+        one.condition = static_cast<std::uint8_t>(plan.conditions.size());
+  EXPECT_NE(codesOf(plan).find("D0504"), std::string::npos) << codesOf(plan);
+}
+
 /// Case 0 runs where the verdict is bad, 1 where the step is settled at its own end.
 constexpr std::size_t kRedoes = 0, kSettles = 1;
 
