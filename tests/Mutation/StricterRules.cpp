@@ -77,6 +77,14 @@ constexpr std::array kRules = {
                           "decides nothing, and the run is the same without it"},
     StricterRule{"D0401", "both ends of a message lie in one case; across the edge of a case that "
                           "runs whenever it is asked the message arrives all the same"},
+    StricterRule{"D0501",
+                 "all ranks have the same cases, by their conditions; another condition on one of "
+                 "them that holds in the same steps does so by what the coordinator decides",
+                 "change a case"},
+    StricterRule{"D0504",
+                 "a report of a run that commits early has the condition that says whose it is; "
+                 "another one that holds in the same steps does so by what the coordinator decides",
+                 "change a condition"},
     StricterRule{"D0502", "what every step needs stands under no guard; a guard that holds "
                           "wherever it is asked skips nothing"},
     StricterRule{
@@ -92,6 +100,10 @@ constexpr std::array kRules = {
                  "of a run that commits early ends drained is decided by the coordinator, which a "
                  "plan does not say",
                  "drop a wait"},
+    StricterRule{"M0302",
+                 "what stands behind the steps waits for the last one; that one of a run that "
+                 "commits early ends drained is decided by the coordinator",
+                 "wait"},
     StricterRule{"M0202",
                  "buffers that are alive together share no bytes, also where one is gathered from "
                  "the other and so holds the same in them",
