@@ -96,7 +96,9 @@ private:
 
   bool runsOnBadVerdictOnly(std::uint32_t entry, const Action &action) const {
     const Case *one = caseAround(*rank.program, table[entry].action);
-    return asksForBadVerdict(action.guard) || (one && asksForBadVerdict(one->condition));
+    if (asksForBadVerdict(action.guard))
+      return true;
+    return action.guard == 0 && one && asksForBadVerdict(one->condition); // else not on all of them
   }
   bool asksForBadVerdict(std::uint8_t entry) const {
     if (entry == 0)

@@ -37,6 +37,17 @@ TEST(EarlyCommits, LoweredPlansKeepEveryRule) {
             "");
 }
 
+// In the case for a bad verdict, but not on every one.
+TEST(EarlyCommits, DoneAgainOnOneBadVerdictOnly) {
+  Plan plan = earlyPlan();
+  plan.conditions.push_back({Decision::Verdict, Comparison::Equal, kRefused});
+  Program &program = plan.programs[0];
+  for (std::uint32_t index = program.cases[0].begin; index < program.cases[0].end; ++index)
+    if (program.actions[index].opcode == code(Opcode::Redo))
+      program.actions[index].guard = static_cast<std::uint8_t>(plan.conditions.size());
+  EXPECT_NE(codesOf(plan).find("S0421"), std::string::npos) << codesOf(plan);
+}
+
 // Behind the cut it is of the step before: in the first step there is none.
 TEST(EarlyCommits, ReportsOfNoStep) {
   Plan plan = earlyPlan();
