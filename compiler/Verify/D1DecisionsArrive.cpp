@@ -4,7 +4,8 @@
 // has decided by then), or the scalars, by `clip` or `settle`.
 //
 // What stands in a case or behind a guard brings nothing to those outside: it may be skipped.
-// A header that was changed (by an evaluation) is broadcast again before the next question.
+// A header that was changed (by an evaluation) is broadcast again before the next question, and by
+// the first rank of a replica after the coordinator has told it.
 #include <fmt/format.h>
 
 #include "compiler/Verify/DecisionUses.h"
@@ -47,6 +48,10 @@ private:
         arrived = true;
       if (changed != kNone && brings(action, Decision::Microbatches) && isBeside(changed, action))
         missing &= static_cast<std::uint8_t>(~groupOf(action).axes);
+      if (!isOfScalars(decision) && isFromCoordinator(action)) {
+        changed = action;
+        missing = table.plan().mesh.pipeline > 1 ? bitOf(Axis::Pipeline) : std::uint8_t{0};
+      }
       if (missing == 0)
         changed = kNone;
     }
@@ -81,6 +86,15 @@ private:
     const std::uint16_t opcode = program.actions[action].opcode;
     return opcode == code(Opcode::Decide) || opcode == code(Opcode::LoadEvaluation) ||
            opcode == code(Opcode::ReportEvaluation);
+  }
+
+  /// What a replica is told it has to pass on to its own ranks.
+  bool isFromCoordinator(std::uint32_t action) const {
+    if (!brings(action, Decision::Microbatches))
+      return false;
+    const Group &group = groupOf(action);
+    return group.axes == bitOf(Axis::Data) &&
+           memberIndex(table.plan().mesh, rank.rank, group.axes) != group.root;
   }
 
   /// What the coordinator decides goes to all replicas, what a replica loads to its own ranks.

@@ -190,6 +190,26 @@ TEST(Replicas, GroupsInAnotherOrderOnOneMember) {
   EXPECT_TRUE(contains(codes, "C0206")) << codes;
 }
 
+// The first rank of another replica passes the header on before the coordinator has told it whether
+// the run goes on.
+TEST(Replicas, RanksAreToldTooEarly) {
+  Plan plan =
+      unshared(lowered({.schedule = "1f1b", .microbatches = 4, .evaluates = 2, .replicas = 2}));
+  std::vector<Action> &actions = plan.programs[2].actions;
+  const auto isOf = [&](const Action &action, std::string_view group) {
+    return action.opcode == code(Opcode::Broadcast) &&
+           plan.groups[plan.programs[2].lanes[action.lane].group].name == group;
+  };
+  std::size_t told = 0;
+  for (std::size_t index = 0; index < actions.size(); ++index)
+    if (isOf(actions[index], "decision"))
+      told = index; // the last one: behind the evaluation
+  ASSERT_TRUE(isOf(actions[told + 1], "step"));
+  std::swap(actions[told], actions[told + 1]);
+  std::swap(actions[told].time, actions[told + 1].time);
+  EXPECT_NE(codesOf(plan).find("D0102"), std::string::npos) << codesOf(plan);
+}
+
 TEST(Replicas, ASumThatNobodyWaitsFor) {
   EXPECT_EQ(judgedAfter([](Plan &plan) {
               actionOf(plan, 2, reduction(2)).flags &= static_cast<std::uint8_t>(~kHostBlocking);
