@@ -271,12 +271,20 @@ function drawAll(pen, runs, width, height) {
   drawAxis(pen, runs[0], scale, width, height, true);
 }
 
-// All ranks, a line of pixels each, and where the view is.
-function drawMap(context, runs, width, height) {
-  const pen = new CanvasPen(context), last = lastOf(runs) * 1.01;
+// All ranks, a line of pixels each: drawn once for a size and a theme, since it is the whole step always.
+const mapPicture = {canvas: document.createElement("canvas"), key: ""};
+function drawMapBars(runs, width, height, ratio) {
+  const key = [width, height, ratio, darkTheme()].join();
+  if (mapPicture.key === key) return;
+  mapPicture.key = key;
+  mapPicture.canvas.width = Math.round(width * ratio);
+  mapPicture.canvas.height = Math.round(height * ratio);
+  const context = mapPicture.canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  const pen = new CanvasPen(context), scale = (width - LEFT) / (lastOf(runs) * 1.01);
   pen.rectangle(0, 0, width, height, css("--panel"));
   const rows = runs.flatMap(run => run.rows.map(row => ({run, row})));
-  const tall = (height - 6) / rows.length, scale = (width - LEFT) / last;
+  const tall = (height - 6) / rows.length;
   rows.forEach(({run, row}, place) => {
     const bars = row.lanes[COMPUTE];
     let pixel = -1;
@@ -288,6 +296,14 @@ function drawMap(context, runs, width, height) {
       pixel = right;
     }
   });
+}
+
+// And where the view is in it.
+function drawMap(context, runs, width, height) {
+  const ratio = window.devicePixelRatio || 1, scale = (width - LEFT) / (lastOf(runs) * 1.01);
+  drawMapBars(runs, width, height, ratio);
+  context.drawImage(mapPicture.canvas, 0, 0, width, height);
+  const pen = new CanvasPen(context);
   const from = LEFT + view.from * scale, to = LEFT + view.to * scale;
   context.fillStyle = darkTheme() ? "rgb(0 0 0 / .55)" : "rgb(255 255 255 / .65)";
   context.fillRect(LEFT, 0, Math.max(from - LEFT, 0), height);
