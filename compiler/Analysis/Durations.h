@@ -1,10 +1,10 @@
 // Durations: how long the things that a plan does take, in whole nanoseconds.
 //
 //   Durations units = unitDurations(plan);          // F = I = W = 1, B = 2, all else nothing
-//   units.of(Opcode::Backward, /*stage=*/3)         // 2 * kUnit
+//   units.stages[3][Opcode::Backward]               // 2 * kUnit
 //
-// Where they come from is said beside this file: unit times of the field's pictures, or a machine
-// and the arithmetic of the model's stages (TaskCosts.h).
+// They are unit times of the field's pictures, what stages that sleep declare, or what was measured
+// (Measured.h).
 #pragma once
 
 #include <array>

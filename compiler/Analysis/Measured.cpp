@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/Analysis/StepBody.h"
+
 namespace vime {
 
 using namespace plan;
@@ -18,18 +20,10 @@ using verify::RankView;
 
 namespace {
 
-/// The loop over steps: its entries are what one step of a trace has.
-const verify::Segment *bodyOf(const RankView &rank) {
-  for (const verify::Segment &segment : rank.segments)
-    if (segment.isLoop())
-      return &segment;
-  return nullptr;
-}
-
 /// For each entry of the body the action of the trace; empty if the step is not there whole.
 std::vector<const TracedAction *> matched(const ActionTable &table, const RankView &rank,
                                           const RankTrace &trace, std::uint32_t step) {
-  const verify::Segment *body = bodyOf(rank);
+  const verify::Segment *body = stepBodyOf(rank);
   if (!body)
     return {};
   std::vector<const TracedAction *> found;
@@ -62,7 +56,7 @@ std::vector<Transfer> transfersOf(const ActionTable &table) {
     const auto inStep = [&](const verify::LaneView &lane) {
       std::vector<std::uint32_t> entries;
       const RankView &rank = table.ranks()[lane.rank];
-      const verify::Segment *body = bodyOf(rank);
+      const verify::Segment *body = stepBodyOf(rank);
       for (const std::uint32_t entry : table.dispatched(lane))
         if (body && body->first <= entry && entry < body->end)
           entries.push_back(entry);
@@ -108,7 +102,7 @@ std::vector<std::uint32_t> stepsOf(const RankTrace &trace) {
 
 const TracedAction &at(const ActionTable &table, const Step &step, std::size_t rank,
                        std::uint32_t entry) {
-  return *step[rank][entry - bodyOf(table.ranks()[rank])->first];
+  return *step[rank][entry - stepBodyOf(table.ranks()[rank])->first];
 }
 
 } // namespace
@@ -320,7 +314,7 @@ void joinGroups(const ActionTable &table, Simulated &run) {
     std::vector<std::vector<std::uint32_t>> calls;
     for (const std::uint32_t lane : group.lanes) {
       const verify::LaneView &view = table.lanes()[lane];
-      const verify::Segment *body = bodyOf(table.ranks()[view.rank]);
+      const verify::Segment *body = stepBodyOf(table.ranks()[view.rank]);
       calls.emplace_back();
       for (const std::uint32_t entry : table.dispatched(view))
         if (body && body->first <= entry && entry < body->end)
@@ -366,7 +360,7 @@ Simulated measuredStep(const ActionTable &table, const std::vector<RankTrace> &t
   run.stepBegin = std::numeric_limits<std::int64_t>::max();
   for (std::size_t place = 0; place < table.ranks().size(); ++place) {
     const RankView &rank = table.ranks()[place];
-    const verify::Segment &body = *bodyOf(rank);
+    const verify::Segment &body = *stepBodyOf(rank);
     RankTotals &totals = run.ranks[place];
     totals.begin = step[place].front()->posted;
     for (std::uint32_t entry = body.first; entry < body.end; ++entry) {
@@ -385,7 +379,7 @@ Simulated measuredStep(const ActionTable &table, const std::vector<RankTrace> &t
   joinGroups(table, run);
   for (const RankView &rank : table.ranks()) {
     LastBefore last(table, rank, run);
-    for (std::uint32_t entry = bodyOf(rank)->first; entry < bodyOf(rank)->end; ++entry)
+    for (std::uint32_t entry = stepBodyOf(rank)->first; entry < stepBodyOf(rank)->end; ++entry)
       run.times[entry].postedBehind = last.of(entry);
   }
   run.stepEnd = endOf(table, step);
@@ -405,7 +399,7 @@ Durations measuredDurations(const ActionTable &table, const std::vector<RankTrac
       continue;
     for (std::size_t place = 0; place < table.ranks().size(); ++place) {
       const RankView &rank = table.ranks()[place];
-      const verify::Segment &body = *bodyOf(rank);
+      const verify::Segment &body = *stepBodyOf(rank);
       for (std::uint32_t entry = body.first; entry < body.end; ++entry) {
         const Action &action = table.action(rank, entry);
         const TracedAction &traced = *step[place][entry - body.first];

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/Analysis/StepBody.h"
+
 namespace vime {
 
 using namespace plan;
@@ -17,10 +19,8 @@ struct Body {
 };
 
 Body bodyOf(const RankView &rank) {
-  for (const verify::Segment &segment : rank.segments)
-    if (segment.isLoop())
-      return {segment.first, segment.end};
-  return {rank.first, rank.end};
+  const verify::Segment *step = stepBodyOf(rank);
+  return step ? Body{step->first, step->end} : Body{rank.first, rank.end};
 }
 
 /// Follows the computing of one rank from the end of the last step but one to that of the last one.
@@ -119,9 +119,7 @@ std::vector<PathPart> criticalPath(const ActionTable &table, const Simulated &ru
       entry = run.times[times.readyBehind].postedBehind;
     else
       entry = times.postedBehind;
-    if (entry != kNone && run.times[entry].end < path.back().from)
-      path.back().from = run.times[entry].end; // its rank's dispatcher, or a link that it shares
-    if (entry != kNone && run.times[entry].end > path.back().from)
+    if (entry != kNone) // what lies between is its rank's dispatcher
       path.back().from = std::min(path.back().to, run.times[entry].end);
   }
   std::reverse(path.begin(), path.end());

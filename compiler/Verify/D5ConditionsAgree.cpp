@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/Verify/Accesses.h"
+#include "compiler/Verify/DecisionUses.h"
 #include "compiler/Verify/Rules.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
@@ -101,10 +102,7 @@ private:
   /// Where steps commit early: of the step before, if one is pending, or at the end of one that is
   /// settled there. Nothing else says each step once.
   void judgeReport(std::uint32_t action) {
-    const Case *within = nullptr;
-    for (const Case &one : program.cases)
-      if (one.begin <= action && action < one.end)
-        within = &one;
+    const Case *within = caseAround(program, action);
     const Action &fields = program.actions[action];
     const bool isSettled = within && within->condition != 0 && fields.guard == 0 &&
                            table.plan().conditions[within->condition - 1] ==

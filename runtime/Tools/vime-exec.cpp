@@ -158,7 +158,7 @@ void addOptions(CLI::App &app, Arguments &arguments) {
   CLI::Option *trace =
       app.add_option("--trace", arguments.traceTo,
                      "folder for a trace of each rank: when every action was posted, began and "
-                     "ended; `vimec view PLAN.bin DIR -o run.html` draws it")
+                     "ended; `vimec view PLAN.bin --measured DIR -o run.html` draws it")
           ->type_name("DIR");
   app.add_option("--trace-steps", arguments.traceSteps,
                  "first and last step to trace, counted from 0 (default: 1:3)")

@@ -9,7 +9,7 @@
 // Memory is reserved before the first action; a step that is not traced costs a comparison. An end
 // is seen when the rank looks: when it waits for it, exactly; of what nobody waited for, later than
 // it was, which the record says. When the peer was ready is not known to one rank alone: whoever
-// reads the traces of both ends knows (compiler/View/MeasuredTimeline.h).
+// reads the traces of both ends knows (compiler/Analysis/Measured.h).
 #pragma once
 
 #include <array>
