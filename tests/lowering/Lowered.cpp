@@ -9,6 +9,7 @@
 #include "compiler/Lowering/PlanMemory.h"
 #include "compiler/Lowering/ReceiveSlotsOfJob.h"
 #include "runtime/Plan/Describe.h"
+#include "runtime/Plan/Mesh.h"
 
 namespace vime {
 
@@ -108,6 +109,18 @@ std::uint32_t indexOfAction(const plan::Plan &plan, std::uint32_t rank,
       return action;
   ADD_FAILURE() << "rank " << rank << " has no action `" << description << "`";
   return 0;
+}
+
+plan::Plan unshared(const plan::Plan &plan) {
+  plan::Plan apart = plan;
+  apart.programs.clear();
+  apart.layouts.clear();
+  for (std::uint32_t rank = 0; rank < plan::representatives(plan.mesh); ++rank) {
+    apart.programs.push_back(*plan::programOf(plan, rank));
+    apart.layouts.push_back(*plan::layoutOf(plan, rank));
+    apart.programOf[rank] = apart.layoutOf[rank] = rank;
+  }
+  return apart;
 }
 
 } // namespace vime

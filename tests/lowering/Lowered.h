@@ -40,6 +40,9 @@ plan::Plan lowered(const JobShape &shape);
 /// The plan of an order of one's own for the job; nothing if the lowering refuses it.
 std::optional<plan::Plan> lowered(const Job &job, const Schedule &order,
                                   const std::vector<std::uint32_t> &family);
+/// The same, with a program and layout of its own for each rank that stands for others, so that one
+/// of them can be changed alone.
+plan::Plan unshared(const plan::Plan &plan);
 /// The first action of a rank with this description (runtime/Plan/Describe.h); fails the test if
 /// there is none.
 std::uint32_t indexOfAction(const plan::Plan &plan, std::uint32_t rank,

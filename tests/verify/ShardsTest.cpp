@@ -31,19 +31,6 @@ Plan sharded(JobShape shape = {}) {
   return lowered(shape);
 }
 
-/// A program and layout of its own for each rank that stands for others.
-Plan unshared(const Plan &plan) {
-  Plan apart = plan;
-  apart.programs.clear();
-  apart.layouts.clear();
-  for (std::uint32_t rank = 0; rank < representatives(plan.mesh); ++rank) {
-    apart.programs.push_back(*programOf(plan, rank));
-    apart.layouts.push_back(*layoutOf(plan, rank));
-    apart.programOf[rank] = apart.layoutOf[rank] = rank;
-  }
-  return apart;
-}
-
 std::string judgedAfter(const std::function<void(Plan &)> &change, const JobShape &shape = {}) {
   Plan plan = unshared(sharded(shape));
   change(plan);
