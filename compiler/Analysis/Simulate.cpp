@@ -1,17 +1,15 @@
 #include "compiler/Analysis/Simulate.h"
 
 #include <algorithm>
-#include <bit>
-#include <map>
 #include <queue>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "compiler/Analysis/Meetings.h"
 #include "compiler/Analysis/SharedCores.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
-#include "runtime/Plan/Mesh.h"
 
 namespace vime {
 
@@ -22,31 +20,6 @@ using verify::RankView;
 using verify::Segment;
 
 namespace {
-
-constexpr std::size_t kNoMeeting = ~std::size_t{0};
-
-/// The queue of a rank's lane: when its actions ended, as far as that is known, and which they are.
-struct LaneState {
-  std::vector<std::int64_t> ends;
-  std::vector<std::uint32_t> entries; // of all dispatched ones
-  std::int64_t freeAt = 0;            // of a worker
-  std::size_t meeting = kNoMeeting;   // of a channel or group
-};
-
-/// Where the ends of a transfer, or the members of a group, meet: the k-th calls of all of them.
-struct Meeting {
-  std::vector<std::uint32_t> lanes; // of the table, one of each party
-  std::size_t link = 0;             // of a transfer
-  std::int64_t carried = 0;         // on the wire, nanoseconds of a message
-  std::int64_t latency = 0;
-  std::size_t done = 0;       // calls that all have come to
-  std::uint32_t root = kNone; // of a broadcast: its lane
-};
-
-struct Link {
-  std::int64_t freeAt = 0, busy = 0;
-  std::uint32_t last = kNone; // entry whose message it carried last
-};
 
 struct RankState {
   std::size_t segment = 0;
@@ -75,11 +48,10 @@ class Engine {
 public:
   Engine(const ActionTable &table, const Durations &durations, std::uint32_t steps)
       : table(table), plan(table.plan()), durations(durations), steps(std::max(steps, 1u)),
-        lanes(table.lanes().size()), ranks(table.ranks().size()) {
-    result.times.resize(table.size());
-    result.ranks.resize(ranks.size());
-    addChannels();
-    addGroups();
+        lanes(table.lanes().size()), ranks(table.ranks().size()),
+        result{.times = std::vector<ActionTimes>(table.size()),
+               .ranks = std::vector<RankTotals>(ranks.size())},
+        meetings(table, durations, lanes, result.times) {
     if (durations.coresPerHost != 0)
       hosts.assign((ranks.size() + durations.ranksPerHost - 1) / durations.ranksPerHost,
                    SharedCores(durations.coresPerHost));
@@ -104,75 +76,6 @@ public:
   }
 
 private:
-  // ---- who meets whom ------------------------------------------------------------------------------------------------
-
-  std::uint64_t bytesOf(const Message &message) const {
-    return message.fixed + std::uint64_t{message.perToken} * plan.data.tokens;
-  }
-  std::int64_t wire(std::uint64_t bytes) const {
-    return static_cast<std::int64_t>(durations.perByte * static_cast<double>(bytes));
-  }
-
-  void addChannels() {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> known;
-    for (const verify::Channel &channel : table.channels()) {
-      if (!channel.matched)
-        continue; // whoever calls it is stuck
-      const auto [place, isNew] =
-          known.try_emplace({channel.source, channel.destination}, links.size());
-      if (isNew)
-        links.emplace_back();
-      const std::uint32_t send = channel.sendLanes.front();
-      const bool isBoundary = channel.flow == Flow::Forward || channel.flow == Flow::Backward;
-      join({.lanes = {send, channel.receiveLanes.front()},
-            .link = place->second,
-            .carried = wire(bytesOf(table.laneOf(table.lanes()[send]).message)),
-            .latency = isBoundary ? durations.boundaryLatency : durations.latency});
-    }
-  }
-
-  void addGroups() {
-    for (const verify::GroupView &view : table.groups()) {
-      if (!view.matched)
-        continue;
-      const Group &group = plan.groups[view.group];
-      const auto others = std::int64_t{memberCount(plan.mesh, group.axes)} - 1;
-      const std::int64_t carried = wire(bytesOf(group.message));
-      Meeting meeting{.lanes = view.lanes, .link = kNoLink};
-      switch (group.operation) {
-      case Collective::Broadcast:
-        meeting.root = view.lanes[view.root];
-        meeting.carried = others == 0 ? 0 : carried;
-        meeting.latency =
-            durations.latency * std::bit_width(static_cast<std::uint64_t>(others)); // a tree
-        break;
-      case Collective::Gather:
-        meeting.carried = others * carried;
-        meeting.latency = others == 0 ? 0 : durations.latency;
-        break;
-      case Collective::AllGather:
-        meeting.carried = others * carried;
-        meeting.latency = others * durations.latency;
-        break;
-      case Collective::AllReduce: // up the chain of members and down again; bytes: its operand's
-      case Collective::ReduceSquares:
-        meeting.latency = 2 * others * durations.latency;
-        break;
-      case Collective::Unshard: // to all others; likewise
-      case Collective::ReduceScatter:
-        meeting.latency = others * durations.latency;
-        break;
-      }
-      join(std::move(meeting));
-    }
-  }
-
-  void join(Meeting meeting) {
-    for (const std::uint32_t lane : meeting.lanes)
-      lanes[lane].meeting = meetings.size();
-    meetings.push_back(std::move(meeting));
-  }
-
   // ---- a rank's dispatcher -------------------------------------------------------------------------------------------
 
   const RankView &view(std::uint32_t rank) const { return table.ranks()[rank]; }
@@ -295,9 +198,11 @@ private:
       times.ready = now;
       times.begin = std::max(now, lanes[lane].freeAt);
       lanes[lane].freeAt = times.begin + costOf(own, action);
-      endOnLane(rank, lane, state.entry, lanes[lane].freeAt);
+      times.end = lanes[lane].freeAt;
+      endOnLane({lane, state.entry, times.end});
     } else {
-      meet(lane, now);
+      for (const EndOnLane &ended : meetings.come(lane, now))
+        endOnLane(ended);
     }
     if (action.flags & kHostBlocking)
       state.holds = true;
@@ -379,95 +284,13 @@ private:
     tripEnds[trip] = std::max(tripEnds[trip], ranks[rank].clock);
   }
 
-  // ---- transfers and collectives ---------------------------------------------------------------------------------------
-
-  /// The present entry of the lane's rank has come. When all have, they start.
-  void meet(std::uint32_t lane, std::int64_t now) {
-    if (lanes[lane].meeting == kNoMeeting)
-      return; // nobody ever comes
-    Meeting &meeting = meetings[lanes[lane].meeting];
-    if (meeting.root != kNone)
-      return broadcast(meeting, lane, now);
-    for (const std::uint32_t other : meeting.lanes)
-      if (lanes[other].entries.size() <= meeting.done)
-        return;
-    const std::size_t call = meeting.done++;
-    const bool isTransfer = meeting.link != kNoLink;
-    std::int64_t begin = now;
-    std::uint32_t behind = kNone;
-    const std::int64_t carried = meeting.carried + reduced(lane, call);
-    if (isTransfer) {
-      Link &link = links[meeting.link];
-      if (link.freeAt > now) {
-        begin = link.freeAt;
-        behind = link.last;
-      }
-      link.freeAt = begin + carried;
-      link.last = lanes[meeting.lanes.front()].entries[call];
-      if (const std::uint32_t sender = table.lanes()[meeting.lanes.front()].rank;
-          isLastTrip(sender) && segment(sender).isLoop())
-        link.busy += carried;
-    }
-    const std::int64_t end = begin + carried + meeting.latency;
-    for (const std::uint32_t party : meeting.lanes) {
-      const std::uint32_t entry = lanes[party].entries[call];
-      ActionTimes &times = result.times[entry];
-      times.ready = now;
-      times.begin = begin;
-      times.readyBehind = lanes[lane].entries[call];
-      times.begunBehind = behind;
-      if (isTransfer)
-        times.peer = lanes[meeting.lanes[party == meeting.lanes[0]]].entries[call];
-      endOnLane(table.lanes()[party].rank, party, entry, end);
-    }
-  }
-
-  /// A member is done once it and the root have come, the root once all have.
-  void broadcast(Meeting &meeting, std::uint32_t lane, std::int64_t now) {
-    const std::uint32_t comes = lanes[lane].entries.back();
-    const auto serve = [&](std::uint32_t party, std::size_t call) {
-      const std::uint32_t entry = lanes[party].entries[call];
-      ActionTimes &times = result.times[entry];
-      times.ready = times.begin = now;
-      times.readyBehind = comes;
-      endOnLane(table.lanes()[party].rank, party, entry, now + meeting.carried + meeting.latency);
-    };
-    const std::size_t call = lanes[lane].entries.size() - 1;
-    for (const std::uint32_t member : meeting.lanes)
-      if (member != meeting.root && (lane == meeting.root || member == lane) &&
-          std::min(lanes[member].entries.size(), lanes[meeting.root].entries.size()) > call)
-        serve(member, call);
-    if (std::ranges::all_of(meeting.lanes, [&](std::uint32_t party) {
-          return lanes[party].entries.size() > meeting.done;
-        }))
-      serve(meeting.root, meeting.done++);
-  }
-
-  /// Of a sum over all: twice its operand, up the chain of members and down. Of shares: those of
-  /// the others.
-  std::int64_t reduced(std::uint32_t lane, std::size_t call) const {
-    const RankView &own = view(table.lanes()[lane].rank);
-    const Action &action = table.action(own, lanes[lane].entries[call]);
-    const Lane &fields = own.program->lanes[action.lane];
-    if (fields.kind != LaneKind::Group || !movesOperands(plan.groups[fields.group].operation))
-      return 0;
-    const Group &group = plan.groups[fields.group];
-    const std::int64_t members = memberCount(plan.mesh, group.axes);
-    const std::uint64_t bytes = own.layout->buffers[own.program->operands[action.operands]].bytes;
-    if (group.operation == Collective::Unshard)
-      return (members - 1) * wire(bytes);
-    if (group.operation == Collective::ReduceScatter)
-      return (members - 1) * wire(bytes / static_cast<std::uint64_t>(members));
-    return 2 * wire(bytes);
-  }
-
-  void endOnLane(std::uint32_t rank, std::uint32_t lane, std::uint32_t entry, std::int64_t end) {
-    result.times[entry].end = end;
-    lanes[lane].ends.push_back(end);
+  void endOnLane(const EndOnLane &ended) {
+    lanes[ended.lane].ends.push_back(ended.end);
+    const std::uint32_t rank = table.lanes()[ended.lane].rank;
     RankState &state = ranks[rank];
-    if (state.blockedOn == lane && lanes[lane].ends.size() >= state.blockedFor) {
+    if (state.blockedOn == ended.lane && lanes[ended.lane].ends.size() >= state.blockedFor) {
       state.blockedOn = kNone;
-      wake(rank, std::max(end, state.clock));
+      wake(rank, std::max(ended.end, state.clock));
     }
   }
 
@@ -480,8 +303,6 @@ private:
                                    table[ranks[rank].entry].action,
                                    describe(plan, view(rank).rank, table[ranks[rank].entry].action,
                                             table[ranks[rank].entry].iteration));
-    for (const Link &link : links)
-      result.linkBusy = std::max(result.linkBusy, link.busy);
     if (!result.stuck)
       addStep();
     return std::move(result);
@@ -505,21 +326,18 @@ private:
     result.stepBegin = first;
   }
 
-  static constexpr std::size_t kNoLink = ~std::size_t{0};
-
   const ActionTable &table;
   const Plan &plan;
   const Durations &durations;
   const std::uint32_t steps;
-  std::vector<LaneState> lanes; // of the table
+  std::vector<LaneQueue> lanes; // of the table
   std::vector<RankState> ranks;
-  std::vector<Meeting> meetings;
-  std::vector<Link> links;
   std::vector<SharedCores> hosts;
   std::vector<std::uint64_t> versions; // of each host's next event
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
   std::vector<std::int64_t> tripEnds; // of the loop over steps: when the last rank ended it
   Simulated result;
+  Meetings meetings;
 };
 
 } // namespace

@@ -50,7 +50,6 @@ struct Simulated {
   std::vector<RankTotals> ranks;           // of the table
   std::int64_t stepBegin = 0, stepEnd = 0; // of the last step, over all ranks
   std::int64_t period = 0;                 // from the end of the step before it to its end
-  std::int64_t linkBusy = 0;               // of the busiest link in it
   /// "rank 2 never passes action 14 (receive …)": no plan that was proved does that.
   std::optional<std::string> stuck;
 };
