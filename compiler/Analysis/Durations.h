@@ -33,17 +33,31 @@ private:
   std::array<std::int64_t, kFamilies * kPerFamily> times{};
 };
 
+/// Of what passes between two ranks: of a message once both of its ends are there, and of each of
+/// its bytes. A link carries one message after the other.
+struct LinkTimes {
+  std::int64_t latency = 0;
+  double perByte = 0;
+};
+
 struct Durations {
   /// Of each stage of the plan's model: tasks of one whole microbatch, updates of a step.
   std::vector<OpcodeTimes> stages;
   OpcodeTimes ofRank; // of what belongs to no stage
 
   std::int64_t dispatch = 0;        // of any action, by its rank
-  std::int64_t boundaryLatency = 0; // of what passes between stages, once both ends are there
-  std::int64_t latency = 0;         // of any other message
-  double perByte = 0;               // and of each byte; a link carries one message after the other
-  /// Ranks that share the cores of a host. No cores: each rank has its own.
-  std::uint32_t ranksPerHost = 0, coresPerHost = 0;
+  std::int64_t boundaryLatency = 0; // of what passes between stages, besides that of its link
+  LinkTimes near, far;              // between ranks of a node, and between nodes
+  std::uint32_t ranksPerNode = 0;   // consecutive ones; 0: all ranks are on one node
+  /// That the ranks of a node share. 0: each has its own.
+  std::uint32_t coresPerNode = 0;
+
+  std::uint32_t nodeOf(std::uint32_t rank) const {
+    return ranksPerNode == 0 ? 0 : rank / ranksPerNode;
+  }
+  const LinkTimes &link(std::uint32_t one, std::uint32_t other) const {
+    return nodeOf(one) == nodeOf(other) ? near : far;
+  }
 };
 
 /// The costs of every stage's tasks and of a transfer, in units; nothing else takes time.

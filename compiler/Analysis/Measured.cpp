@@ -432,8 +432,9 @@ Durations measuredDurations(const ActionTable &table, const std::vector<RankTrac
     durations.stages[key.first][key.second] = median(lasted);
   for (auto &[opcode, lasted] : others)
     durations.ofRank[opcode] = median(lasted);
-  durations.boundaryLatency = median(boundaries);
-  durations.latency = median(messages);
+  durations.near.latency = durations.far.latency = median(messages);
+  durations.boundaryLatency =
+      std::max<std::int64_t>(0, median(boundaries) - durations.near.latency);
   return durations;
 }
 

@@ -18,8 +18,8 @@ constexpr std::size_t kNoMeeting = ~std::size_t{0}, kNoLink = ~std::size_t{0};
 
 } // namespace
 
-std::int64_t wireTime(const Durations &durations, std::uint64_t bytes) {
-  return static_cast<std::int64_t>(durations.perByte * static_cast<double>(bytes));
+std::int64_t wireTime(const LinkTimes &link, std::uint64_t bytes) {
+  return static_cast<std::int64_t>(link.perByte * static_cast<double>(bytes));
 }
 
 std::uint64_t bytesOf(const Plan &plan, const Message &message) {
@@ -45,11 +45,13 @@ void Meetings::addChannels() {
       links.emplace_back();
     const std::uint32_t send = channel.sendLanes.front();
     const bool isBoundary = channel.flow == Flow::Forward || channel.flow == Flow::Backward;
+    const LinkTimes &link = durations.link(channel.source, channel.destination);
     join({.lanes = {send, channel.receiveLanes.front()},
           .link = place->second,
+          .times = link,
           .carried =
-              wireTime(durations, bytesOf(table.plan(), table.laneOf(table.lanes()[send]).message)),
-          .latency = isBoundary ? durations.boundaryLatency : durations.latency});
+              wireTime(link, bytesOf(table.plan(), table.laneOf(table.lanes()[send]).message)),
+          .latency = link.latency + (isBoundary ? durations.boundaryLatency : 0)});
   }
 }
 
@@ -60,34 +62,47 @@ void Meetings::addGroups() {
       continue;
     const Group &group = plan.groups[view.group];
     const auto others = std::int64_t{memberCount(plan.mesh, group.axes)} - 1;
-    const std::int64_t carried = wireTime(durations, bytesOf(plan, group.message));
-    Meeting meeting{.lanes = view.lanes, .link = kNoLink};
+    const LinkTimes &link = slowestOf(view);
+    const std::int64_t carried = wireTime(link, bytesOf(plan, group.message));
+    Meeting meeting{.lanes = view.lanes, .link = kNoLink, .times = link};
     switch (group.operation) {
     case Collective::Broadcast:
       meeting.root = view.lanes[view.root];
       meeting.carried = others == 0 ? 0 : carried;
-      meeting.latency =
-          durations.latency * std::bit_width(static_cast<std::uint64_t>(others)); // a tree
+      meeting.latency = link.latency * std::bit_width(static_cast<std::uint64_t>(others)); // a tree
       break;
     case Collective::Gather:
       meeting.carried = others * carried;
-      meeting.latency = others == 0 ? 0 : durations.latency;
+      meeting.latency = others == 0 ? 0 : link.latency;
       break;
     case Collective::AllGather:
       meeting.carried = others * carried;
-      meeting.latency = others * durations.latency;
+      meeting.latency = others * link.latency;
       break;
     case Collective::AllReduce: // up the chain of members and down again; bytes: its operand's
     case Collective::ReduceSquares:
-      meeting.latency = 2 * others * durations.latency;
+      meeting.latency = 2 * others * link.latency;
       break;
     case Collective::Unshard: // to all others; likewise
     case Collective::ReduceScatter:
-      meeting.latency = others * durations.latency;
+      meeting.latency = others * link.latency;
       break;
     }
     join(std::move(meeting));
   }
+}
+
+const LinkTimes &Meetings::slowestOf(const verify::GroupView &group) const {
+  const Mesh &mesh = table.plan().mesh;
+  const std::uint8_t axes = table.plan().groups[group.group].axes;
+  const std::uint32_t some = table.ranks()[table.lanes()[group.lanes.front()].rank].rank;
+  const auto nodeOf = [&](std::uint32_t member) {
+    return durations.nodeOf(memberRank(mesh, some, axes, member));
+  };
+  for (std::uint32_t member = 1; member < memberCount(mesh, axes); ++member)
+    if (nodeOf(member) != nodeOf(0))
+      return durations.far;
+  return durations.near;
 }
 
 void Meetings::join(Meeting meeting) {
@@ -116,7 +131,7 @@ void Meetings::meet(Meeting &meeting, std::uint32_t lane, std::int64_t now) {
   const bool isTransfer = meeting.link != kNoLink;
   std::int64_t begin = now;
   std::uint32_t behind = kNone;
-  const std::int64_t carried = meeting.carried + reduced(lane, call);
+  const std::int64_t carried = meeting.carried + reduced(meeting.times, lane, call);
   if (isTransfer) {
     Link &link = links[meeting.link];
     if (link.freeAt > now) {
@@ -165,7 +180,7 @@ void Meetings::broadcast(Meeting &meeting, std::uint32_t lane, std::int64_t now)
 
 /// Of a sum over all: twice its operand, up the chain of members and down. Of shares: those of
 /// the others.
-std::int64_t Meetings::reduced(std::uint32_t lane, std::size_t call) const {
+std::int64_t Meetings::reduced(const LinkTimes &link, std::uint32_t lane, std::size_t call) const {
   const Plan &plan = table.plan();
   const verify::RankView &own = table.ranks()[table.lanes()[lane].rank];
   const Action &action = table.action(own, queues[lane].entries[call]);
@@ -176,10 +191,10 @@ std::int64_t Meetings::reduced(std::uint32_t lane, std::size_t call) const {
   const std::int64_t members = memberCount(plan.mesh, group.axes);
   const std::uint64_t bytes = own.layout->buffers[own.program->operands[action.operands]].bytes;
   if (group.operation == Collective::Unshard)
-    return (members - 1) * wireTime(durations, bytes);
+    return (members - 1) * wireTime(link, bytes);
   if (group.operation == Collective::ReduceScatter)
-    return (members - 1) * wireTime(durations, bytes / static_cast<std::uint64_t>(members));
-  return 2 * wireTime(durations, bytes);
+    return (members - 1) * wireTime(link, bytes / static_cast<std::uint64_t>(members));
+  return 2 * wireTime(link, bytes);
 }
 
 } // namespace vime

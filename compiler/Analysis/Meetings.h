@@ -22,7 +22,7 @@
 namespace vime {
 
 /// Nanoseconds that a link is busy with so many bytes.
-std::int64_t wireTime(const Durations &durations, std::uint64_t bytes);
+std::int64_t wireTime(const LinkTimes &link, std::uint64_t bytes);
 
 /// Bytes of one message in a step whose microbatches are full.
 std::uint64_t bytesOf(const plan::Plan &plan, const plan::Message &message);
@@ -41,6 +41,7 @@ private:
   struct Meeting {
     std::vector<std::uint32_t> lanes; // of the table, one of each party
     std::size_t link = 0;             // of a transfer
+    LinkTimes times;                  // of it, or of the slowest one between members
     std::int64_t carried = 0;         // on the wire, nanoseconds of a message
     std::int64_t latency = 0;
     std::size_t done = 0;               // calls that all have come to
@@ -54,9 +55,10 @@ private:
   void addChannels();
   void addGroups();
   void join(Meeting meeting);
+  const LinkTimes &slowestOf(const verify::GroupView &group) const;
   void meet(Meeting &meeting, std::uint32_t lane, std::int64_t now);
   void broadcast(Meeting &meeting, std::uint32_t lane, std::int64_t now);
-  std::int64_t reduced(std::uint32_t lane, std::size_t call) const;
+  std::int64_t reduced(const LinkTimes &link, std::uint32_t lane, std::size_t call) const;
 
   const verify::ActionTable &table;
   const Durations &durations;

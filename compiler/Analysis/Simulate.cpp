@@ -52,9 +52,9 @@ public:
         result{.times = std::vector<ActionTimes>(table.size()),
                .ranks = std::vector<RankTotals>(ranks.size())},
         meetings(table, durations, lanes, result.times) {
-    if (durations.coresPerHost != 0)
-      hosts.assign((ranks.size() + durations.ranksPerHost - 1) / durations.ranksPerHost,
-                   SharedCores(durations.coresPerHost));
+    if (durations.coresPerNode != 0)
+      hosts.assign(durations.nodeOf(static_cast<std::uint32_t>(ranks.size()) - 1) + 1,
+                   SharedCores(durations.coresPerNode));
     versions.resize(hosts.size());
   }
 
@@ -224,7 +224,7 @@ private:
     if (hosts.empty() || work == 0)
       return endCompute(rank, now + work);
     state.computes = true;
-    const std::uint32_t host = rank / durations.ranksPerHost;
+    const std::uint32_t host = durations.nodeOf(rank);
     hosts[host].add(rank, work, now);
     lookAtCores(host);
   }

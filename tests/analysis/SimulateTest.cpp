@@ -128,8 +128,10 @@ TEST(Simulate, EveryActionIsWhenTheTicksSayItIs) {
           stage[opcode] = 1 + upTo(8);
       durations.ofRank[plan::Opcode::Load] = upTo(5);
       durations.boundaryLatency = upTo(3);
-      durations.latency = 0;
-      durations.perByte = double(upTo(3)) / 8; // a boundary of eight tokens takes some ticks
+      durations.ranksPerNode = 2;
+      // A boundary of eight tokens takes some ticks, more of them between nodes.
+      durations.near.perByte = double(upTo(3)) / 8;
+      durations.far = {.latency = 0, .perByte = durations.near.perByte + double(upTo(2)) / 8};
       const Simulated run = simulate(table, durations, 1);
       ASSERT_FALSE(run.stuck) << *run.stuck;
       const std::vector<TickTimes> ticks = tickThrough(table, durations, 5000);
@@ -148,8 +150,8 @@ TEST(Simulate, RanksThatShareACoreShareItsSpeed) {
   ASSERT_TRUE(plan);
   const verify::ActionTable table(*plan, steadyStepOf(*plan));
   Durations durations = unitDurations(*plan);
-  durations.ranksPerHost = 2;
-  durations.coresPerHost = 1;
+  durations.ranksPerNode = 2;
+  durations.coresPerNode = 1;
   const Simulated run = simulate(table, durations, 1);
   ASSERT_FALSE(run.stuck) << *run.stuck;
   EXPECT_EQ(run.period, 2 * 4 * 3 * kUnit); // all work, one after the other: nothing idles

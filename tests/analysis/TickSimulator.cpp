@@ -165,10 +165,14 @@ private:
         return false;
       const Message &message = table.laneOf(table.lanes()[lanes.front()]).message;
       const double bytes = message.fixed + double(message.perToken) * table.plan().data.tokens;
-      free = now + static_cast<std::int64_t>(durations.perByte * bytes);
-      end = free + (channel->flow == Flow::Forward || channel->flow == Flow::Backward
-                        ? durations.boundaryLatency
-                        : durations.latency);
+      const bool isNear =
+          channel->source / durations.ranksPerNode == channel->destination / durations.ranksPerNode;
+      const LinkTimes &link = isNear ? durations.near : durations.far;
+      free = now + static_cast<std::int64_t>(link.perByte * bytes);
+      end = free + link.latency +
+            (channel->flow == Flow::Forward || channel->flow == Flow::Backward
+                 ? durations.boundaryLatency
+                 : 0);
     }
     for (const std::uint32_t entry : waiting)
       times[entry].end = end;
