@@ -20,7 +20,9 @@
 
 #include "schedules/Placement.h"
 #include "schedules/Schedule.h"
+#include "schedules/TaskCosts.h"
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -44,12 +46,17 @@ struct Bound {
 struct Bounds {
   Bound makespan; // and by L6 the period with a barrier
   Bound span;     // of the longest rank; and by L6 the period without one
+  /// What each of L1 to L4 says, the strongest rank's.
+  std::array<std::int64_t, 4> makespans{}, spans{};
   /// L5: that of the busiest link in one direction. Not among the others, since the clock lets
   /// messages share a link.
   std::int64_t link = 0;
 };
 
 Bounds boundsOf(const BoundedShape &shape);
+
+/// Where stages differ; `shape.costs` is not read.
+Bounds boundsOf(const BoundedShape &shape, const TaskCosts &costs);
 
 /// For an order that finishes: its own stages, as much memory as its fullest rank has.
 BoundedShape boundedShapeOf(const Schedule &order, UnitCosts costs);

@@ -25,14 +25,14 @@ std::int64_t latest(const std::vector<std::int64_t> &freeAt) {
 
 // Per step of the cycle that steps fall into: exact as soon as ranks end as they once did, measured
 // over the second half of the steps if they never do.
-double cyclicPeriod(const TaskGraph &graph, std::size_t ranks, UnitCosts costs) {
+double cyclicPeriod(const TaskGraph &graph, std::size_t ranks, const TaskCosts &costs) {
   std::vector<std::int64_t> freeAt(ranks);
   std::map<std::vector<std::int64_t>, std::pair<int, std::int64_t>> seen; // ends: step, latest end
   std::int64_t halfway = 0;
   const int steps = stepsOf(graph, kMostSteps);
   for (int step = 1; step <= steps; ++step) {
     graph.advance(
-        freeAt, [&](const TaskNode &node) { return costs.of(node.task.kind); }, costs.transfer);
+        freeAt, [&](const TaskNode &node) { return costs.of(node.task); }, costs.transfer);
     std::vector<std::int64_t> ends = freeAt;
     for (std::int64_t &end : ends)
       end -= latest(freeAt);
@@ -65,12 +65,15 @@ private:
 } // namespace
 
 Periods periodsOf(const Schedule &order, UnitCosts costs) {
+  return periodsOf(order, taskCosts(costs, order.placement.size()));
+}
+
+Periods periodsOf(const Schedule &order, const TaskCosts &costs) {
   const std::optional<TaskGraph> graph = graphOf(order);
   if (!graph || graph->nodes.empty())
     return {};
   std::vector<std::int64_t> freeAt(order.rows.size());
-  graph->advance(
-      freeAt, [&](const TaskNode &node) { return costs.of(node.task.kind); }, costs.transfer);
+  graph->advance(freeAt, [&](const TaskNode &node) { return costs.of(node.task); }, costs.transfer);
   return {static_cast<double>(latest(freeAt)), cyclicPeriod(*graph, order.rows.size(), costs)};
 }
 

@@ -1,6 +1,7 @@
 // Period: what a step costs when one follows the other, in unit time.
 //
-//   periodsOf(zeroBubbleH2, {})  // barrier 27, postValidated 24: its ranks idle only at the ends
+//   periodsOf(zeroBubbleH2, UnitCosts{})  // barrier 27, postValidated 24: its ranks idle only at
+//   the ends
 //
 // With a barrier at the optimizer a step begins when every rank has ended the one before: its
 // period is the makespan. Post-validated (Qi et al. 2023) a rank begins as soon as it has stepped
@@ -10,6 +11,7 @@
 #pragma once
 
 #include "schedules/Schedule.h"
+#include "schedules/TaskCosts.h"
 
 #include <cstdint>
 
@@ -22,6 +24,7 @@ struct Periods {
 
 /// Of an order that finishes.
 Periods periodsOf(const Schedule &order, UnitCosts costs);
+Periods periodsOf(const Schedule &order, const TaskCosts &costs);
 
 /// By which share the periods grow if every task of every step takes up to `spread` more or less
 /// than it should, all alike likely: the mean over some steps. Same seed, same numbers.

@@ -86,8 +86,8 @@ private:
     return static_cast<std::uint32_t>(
         segment.isLoop() ? std::min<std::uint64_t>(segment.trips, steps) : 1);
   }
-  bool isLastTrip(std::uint32_t rank) const {
-    return ranks[rank].trip + 1 == tripsOf(segment(rank));
+  bool isInLastStep(std::uint32_t rank) const {
+    return segment(rank).isLoop() && ranks[rank].trip + 1 == tripsOf(segment(rank));
   }
 
   /// The next segment that has something to do, from the present one on.
@@ -188,6 +188,8 @@ private:
     ActionTimes &times = result.times[state.entry];
     times = {.posted = now, .postedBehind = state.heldBy};
     lanes[lane].entries.push_back(state.entry);
+    if (isInLastStep(rank))
+      result.sequence.push_back(state.entry);
     const LaneKind kind = own.program->lanes[action.lane].kind;
     if (runsOnDispatcher(kind))
       return compute(rank, durations.dispatch + costOf(own, action), now);
@@ -249,7 +251,7 @@ private:
     ActionTimes &times = result.times[state.entry];
     times.end = end;
     lanes[lane].ends.push_back(end);
-    if (isLastTrip(rank) && segment(rank).isLoop())
+    if (isInLastStep(rank))
       result.ranks[rank].busy += end - times.begin;
     if (end != state.clock)
       state.heldBy = state.entry;
@@ -309,7 +311,7 @@ private:
   }
 
   void addStep() {
-    result.stepBegin = tripEnds.size() > 1 ? tripEnds[tripEnds.size() - 2] : 0;
+    result.steps = static_cast<std::uint32_t>(tripEnds.size());
     std::int64_t first = tripEnds.empty() ? 0 : tripEnds.back();
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank)
       for (const Segment &segment : view(rank).segments)

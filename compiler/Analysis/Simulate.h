@@ -50,6 +50,10 @@ struct Simulated {
   std::vector<RankTotals> ranks;           // of the table
   std::int64_t stepBegin = 0, stepEnd = 0; // of the last step, over all ranks
   std::int64_t period = 0;                 // from the end of the step before it to its end
+  std::uint32_t steps = 1;                 // that were simulated
+  /// Entries of the last step as they were posted, over all ranks: each behind all that it came
+  /// behind. Empty of what was measured.
+  std::vector<std::uint32_t> sequence;
   /// "rank 2 never passes action 14 (receive …)": no plan that was proved does that.
   std::optional<std::string> stuck;
 };

@@ -1,6 +1,8 @@
 // StepBody: the entries of a rank that are one step: the body of the loop over steps.
 #pragma once
 
+#include <utility>
+
 #include "compiler/Verify/ActionTable.h"
 
 namespace vime {
@@ -11,6 +13,12 @@ inline const verify::Segment *stepBodyOf(const verify::RankView &rank) {
     if (segment.isLoop())
       return &segment;
   return nullptr;
+}
+
+/// From the first one to behind the last one; of a plan without such a loop all.
+inline std::pair<std::uint32_t, std::uint32_t> stepEntriesOf(const verify::RankView &rank) {
+  const verify::Segment *body = stepBodyOf(rank);
+  return body ? std::pair(body->first, body->end) : std::pair(rank.first, rank.end);
 }
 
 } // namespace vime

@@ -19,8 +19,8 @@ struct Body {
 };
 
 Body bodyOf(const RankView &rank) {
-  const verify::Segment *step = stepBodyOf(rank);
-  return step ? Body{step->first, step->end} : Body{rank.first, rank.end};
+  const auto [first, end] = stepEntriesOf(rank);
+  return {first, end};
 }
 
 /// Follows the computing of one rank from the end of the last step but one to that of the last one.
@@ -127,6 +127,18 @@ std::vector<PathPart> criticalPath(const ActionTable &table, const Simulated &ru
 }
 
 } // namespace
+
+IdleTime sumOf(const StepReport &report) {
+  IdleTime sum;
+  for (const RankReport &rank : report.ranks) {
+    sum.warmUp += rank.idle.warmUp;
+    sum.dependence += rank.idle.dependence;
+    sum.communication += rank.idle.communication;
+    sum.imbalance += rank.idle.imbalance;
+    sum.coolDown += rank.idle.coolDown;
+  }
+  return sum;
+}
 
 StepReport reportOf(const ActionTable &table, const Simulated &run) {
   StepReport report;

@@ -39,8 +39,12 @@ struct StepReport {
   std::int64_t period = 0;
   double bubble = 0; // idle share of all ranks' periods
   std::vector<RankReport> ranks;
-  std::vector<PathPart> path; // in time
+  std::vector<PathPart> path;      // in time
+  std::vector<std::int64_t> slack; // by entry (Slack.h); empty: not looked for
 };
+
+/// Over all ranks.
+IdleTime sumOf(const StepReport &report);
 
 /// Of a run that was not stuck.
 StepReport reportOf(const verify::ActionTable &table, const Simulated &run);

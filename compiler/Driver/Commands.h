@@ -52,11 +52,12 @@ struct ShowArguments {
 };
 int runShow(const ShowArguments &arguments, const OutputOptions &output);
 
-/// vimec simulate PLAN.bin [--costs F,I,W[,transfer] | --measured DIR]
+/// vimec simulate PLAN.bin [--costs F,I,W[,transfer] | --measured DIR] [--json [--actions]]
 struct SimulateArguments {
   std::string plan;
   std::string costs;    // empty: what is known of the plan's stages, else units
   std::string measured; // folder of traces: their costs, and what they measured
+  bool actions = false; // in the JSON: every action of the step, and memory over time
 };
 int runSimulate(const SimulateArguments &arguments, const OutputOptions &output);
 

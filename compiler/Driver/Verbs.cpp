@@ -116,7 +116,11 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
                                             "what tasks of each stage cost, in units (default: as "
                                             "long as stages sleep; of others 1,1,1)")),
                 simulate->measured);
-  takesJson(*verb, invocation);
+  CLI::Option *json = takesJson(*verb, invocation);
+  verb->add_flag("--actions", simulate->actions,
+                 "in the JSON: times and slack of every action, and memory of each rank over time")
+      ->disable_flag_override()
+      ->needs(json);
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runSimulate(*simulate, invocation.output); };
   });

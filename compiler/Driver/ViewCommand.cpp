@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/Analysis/Slack.h"
 #include "compiler/Analysis/StepReport.h"
 #include "compiler/Driver/Commands.h"
 #include "compiler/Driver/Costs.h"
@@ -79,8 +80,9 @@ StatusOr<Drawn> drawnPlan(const std::string &path, const ViewArguments &argument
   }
   const PlanCosts costs = measured ? measured->costs : costsOf(*plan, arguments.costs);
   const Simulated run = simulate(table, costs.durations);
-  Drawn drawn{timelineOf(*plan, table, run, reportOf(table, run),
-                         {costs.origin, costs.unit, costs.perUnit}),
+  StepReport report = reportOf(table, run);
+  report.slack = slackOf(table, costs.durations, run);
+  Drawn drawn{timelineOf(*plan, table, run, report, {costs.origin, costs.unit, costs.perUnit}),
               planGrid(*plan),
               {}};
   if (measured) {

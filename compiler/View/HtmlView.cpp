@@ -73,6 +73,7 @@ std::string barsText(const Timeline &timeline, std::int64_t tick) {
       numbers.add(ready - posted);
       numbers.add(begin - ready);
       numbers.add(end - begin);
+      numbers.add(bar.slack < 0 ? -1 : bar.slack / tick);
       numbers.add(bar.stage - last.stage);
       numbers.add(bar.microbatch - last.microbatch);
       numbers.add(static_cast<std::int64_t>(bar.action) - last.action);

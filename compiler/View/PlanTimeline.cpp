@@ -141,7 +141,8 @@ private:
             .end = times.end - run.stepBegin,
             .lane = drawnOn(rank.program->lanes[action.lane].kind),
             .kind = kindOf(action),
-            .action = table[entry].action};
+            .action = table[entry].action,
+            .slack = report.slack.empty() ? -1 : report.slack[entry]};
     if (signature.perStage)
       bar.stage = static_cast<std::int32_t>(rank.stages[action.stage]);
     if (isTask || (signature.perMicrobatch && signature.family == Family::Transfer &&

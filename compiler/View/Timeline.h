@@ -28,6 +28,7 @@ struct Bar {
   std::int32_t microbatch = -1; // -1: of no microbatch
   std::uint32_t action = 0;     // index in the rank's program, or place in the order's row
   std::int32_t peer = -1;       // of a transfer: the bar of its other end
+  std::int64_t slack = -1;      // how much later it could end (Slack.h); -1: not known
   /// Bars that it had to come behind, by their number over all rows; those that held it last first.
   std::vector<std::uint32_t> behind;
 };

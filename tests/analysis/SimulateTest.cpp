@@ -89,7 +89,7 @@ TEST(Simulate, StepsThatCommitEarlyFollowEachOtherAsTheirOrderLetsThem) {
         ASSERT_FALSE(run.stuck) << *run.stuck;
         periods[runsEarly] = double(run.period) / kUnit;
       }
-      const Periods known = periodsOf(order.build(shape), {});
+      const Periods known = periodsOf(order.build(shape), UnitCosts{});
       const std::string which = std::string(order.name) + " on " + std::to_string(ranks);
       EXPECT_EQ(periods[0], known.barrier) << which;
       EXPECT_NEAR(periods[1], known.postValidated, 1e-9) << which << ", early";

@@ -14,9 +14,10 @@ namespace {
 
 class Ticks {
 public:
-  Ticks(const ActionTable &table, const Durations &durations)
-      : table(table), durations(durations), times(table.size()), next(table.ranks().size()),
-        busyUntil(table.ranks().size(), 0) {
+  Ticks(const ActionTable &table, const Durations &durations,
+        const std::map<std::uint32_t, std::int64_t> &later)
+      : table(table), durations(durations), later(later), times(table.size()),
+        next(table.ranks().size()), busyUntil(table.ranks().size(), 0) {
     for (std::size_t rank = 0; rank < next.size(); ++rank)
       next[rank] = table.ranks()[rank].first;
   }
@@ -88,15 +89,20 @@ private:
     const LaneKind kind = rank.program->lanes[action.lane].kind;
     times[entry].posted = now;
     if (runsOnDispatcher(kind)) {
-      times[entry].end = now + cost(rank, action);
+      times[entry].end = now + cost(rank, action) + delay(entry);
       busyUntil[index] = times[entry].end;
     } else if (kind == LaneKind::Host || kind == LaneKind::Io) {
       const auto before = dispatched(rank, action.lane);
       const std::int64_t free = before.empty() ? 0 : times[before.back()].end;
-      times[entry].end = std::max(now, free) + cost(rank, action);
+      times[entry].end = std::max(now, free) + cost(rank, action) + delay(entry);
     }
     ++next[index];
     return true;
+  }
+
+  std::int64_t delay(std::uint32_t entry) const {
+    const auto found = later.find(entry);
+    return found == later.end() ? 0 : found->second;
   }
 
   std::int64_t cost(const RankView &rank, const Action &action) const {
@@ -132,7 +138,7 @@ private:
     std::size_t ofAll = ofRoot.size();
     const auto end = [&](std::uint32_t entry) {
       moves = moves || times[entry].end < 0;
-      times[entry].end = times[entry].end < 0 ? now : times[entry].end;
+      times[entry].end = times[entry].end < 0 ? now + delay(entry) : times[entry].end;
     };
     for (std::size_t member = 0; member < group.lanes.size(); ++member) {
       const std::vector<std::uint32_t> calls = callsOn(group.lanes[member]);
@@ -175,12 +181,13 @@ private:
                  : 0);
     }
     for (const std::uint32_t entry : waiting)
-      times[entry].end = end;
+      times[entry].end = end + delay(entry);
     return true;
   }
 
   const ActionTable &table;
   const Durations &durations;
+  const std::map<std::uint32_t, std::int64_t> &later;
   std::vector<TickTimes> times;
   std::vector<std::uint32_t> next; // by rank: entry to dispatch
   std::vector<std::int64_t> busyUntil;
@@ -191,8 +198,9 @@ private:
 } // namespace
 
 std::vector<TickTimes> tickThrough(const ActionTable &table, const Durations &durations,
-                                   std::int64_t most) {
-  return Ticks(table, durations).run(most);
+                                   std::int64_t most,
+                                   const std::map<std::uint32_t, std::int64_t> &later) {
+  return Ticks(table, durations, later).run(most);
 }
 
 } // namespace vime

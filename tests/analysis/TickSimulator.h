@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "compiler/Analysis/Durations.h"
@@ -16,8 +17,10 @@ struct TickTimes {
 };
 
 /// By entry, of one trip of every loop over steps; durations are in ticks, ranks have cores of
-/// their own, and groups take no time. Gives up behind `most` ticks.
+/// their own, and groups take no time. Entries in `later` end so much later than they would. Gives
+/// up behind `most` ticks.
 std::vector<TickTimes> tickThrough(const verify::ActionTable &table, const Durations &durations,
-                                   std::int64_t most);
+                                   std::int64_t most,
+                                   const std::map<std::uint32_t, std::int64_t> &later = {});
 
 } // namespace vime

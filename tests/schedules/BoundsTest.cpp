@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 
 namespace vime {
 namespace {
@@ -161,6 +162,48 @@ TEST(Bounds, NoOrderUndercutsThem) {
         }
       }
   EXPECT_GT(compared, 500);
+}
+
+// Stages of their own costs, a head that takes long, any order: nothing undercuts its bound, and
+// what all stages alike have is what they had.
+TEST(Bounds, HoldWhereStagesDiffer) {
+  std::mt19937 random(5);
+  int held = 0;
+  for (const Order &order : allOrders())
+    for (int draw = 0; draw < 4; ++draw) {
+      const ScheduleShape shape = shapeFor(order, 4, draw < 2 ? 8 : 16);
+      if (!order.trains || check(order, shape))
+        continue;
+      const Schedule built = order.build(shape);
+      TaskCosts costs = taskCosts({}, built.placement.size());
+      costs.transfer = draw % 2 * 3;
+      const BoundedShape bounded = boundedShapeOf(built, {.transfer = draw % 2 * 3});
+      EXPECT_EQ(boundsOf(bounded, costs).makespan.least, boundsOf(bounded).makespan.least);
+      EXPECT_EQ(boundsOf(bounded, costs).span.least, boundsOf(bounded).span.least);
+      for (StageCosts &stage : costs.stages) {
+        stage = {1 + std::int64_t(random() % 20), 1 + std::int64_t(random() % 20),
+                 1 + std::int64_t(random() % 20)};
+        stage.backward = stage.backwardInput + stage.backwardWeight;
+      }
+      const Bounds bounds = boundsOf(bounded, costs);
+      const Periods periods = periodsOf(built, costs);
+      EXPECT_LE(double(bounds.makespan.least), periods.barrier) << order.name << " " << draw;
+      EXPECT_LE(double(bounds.span.least), periods.postValidated + 1e-6)
+          << order.name << " " << draw;
+      EXPECT_EQ(bounds.makespan.least, *std::ranges::max_element(bounds.makespans));
+      ++held;
+    }
+  EXPECT_GT(held, 40);
+}
+
+// One stage that takes twice as long on the last of four ranks: 3 forwards until it begins, eight
+// microbatches of it, and the gradient of the last one on its way back.
+TEST(Bounds, AHeadThatTakesTwiceAsLong) {
+  TaskCosts costs = taskCosts({}, 4);
+  costs.stages[3] = {2, 2, 2, 4};
+  const Bounds bounds = boundsOf(linear(4, 8, 0), costs);
+  EXPECT_EQ(bounds.makespans[0], 3 + 8 * 6);
+  EXPECT_EQ(bounds.spans[0], 8 * 6);
 }
 
 } // namespace

@@ -34,7 +34,8 @@ TEST(TaskGraph, AnOrderThatNeverFinishesHasNone) {
 
 // m(F+B) + (p-1)(F+B): the last rank's drain is the first rank's wait, barrier or not.
 TEST(Period, OneFOneBGainsNothingWithoutABarrier) {
-  const Periods periods = periodsOf(orders::oneFOneB.build({.ranks = 4, .microbatches = 8}), {});
+  const Periods periods =
+      periodsOf(orders::oneFOneB.build({.ranks = 4, .microbatches = 8}), UnitCosts{});
   EXPECT_EQ(periods.barrier, 33);
   EXPECT_EQ(periods.postValidated, 33);
 }
@@ -44,8 +45,8 @@ TEST(Period, ZeroBubbleVHasNoBubbleWithoutABarrier) {
   for (const int ranks : {2, 4, 8}) {
     const Schedule order =
         orders::zeroBubbleV.build({.ranks = ranks, .microbatches = 2 * ranks, .chunks = 2});
-    EXPECT_EQ(periodsOf(order, {}).barrier, 3 * 2 * 2 * ranks + ranks - 1);
-    EXPECT_EQ(periodsOf(order, {}).postValidated, 3 * 2 * 2 * ranks);
+    EXPECT_EQ(periodsOf(order, UnitCosts{}).barrier, 3 * 2 * 2 * ranks + ranks - 1);
+    EXPECT_EQ(periodsOf(order, UnitCosts{}).postValidated, 3 * 2 * 2 * ranks);
   }
 }
 

@@ -22,7 +22,7 @@ const IDLE = [["warmUp", "warm-up"], ["dependence", "dependence"], ["communicati
 
 function readBars(run, text) {
   const numbers = new Numbers(text), behind = [];
-  for (const name of ["posted", "ready", "begin", "end", "kind", "stage", "microbatch", "action", "rowOf", "behindEnd"])
+  for (const name of ["posted", "ready", "begin", "end", "slack", "kind", "stage", "microbatch", "action", "rowOf", "behindEnd"])
     run[name] = new Int32Array(run.count + 1);
   run.lane = new Uint8Array(run.count);
   let bar = 0;
@@ -37,6 +37,7 @@ function readBars(run, text) {
       run.ready[bar] = posted + numbers.next();
       run.begin[bar] = run.ready[bar] + numbers.next();
       run.end[bar] = run.begin[bar] + numbers.next();
+      run.slack[bar] = numbers.next();
       run.stage[bar] = stage += numbers.next();
       run.microbatch[bar] = microbatch += numbers.next();
       run.action[bar] = action += numbers.next();

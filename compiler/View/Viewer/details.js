@@ -124,6 +124,7 @@ function waitsOf(run, bar) {
     facts.push(["lasts", shown(run, run.end[bar] - run.begin[bar])]);
   }
   facts.push(["ends", shown(run, run.end[bar])]);
+  if (run.slack[bar] >= 0) facts.push(["could end later by", run.slack[bar] ? shown(run, run.slack[bar]) : "nothing"]);
   return facts;
 }
 

@@ -131,10 +131,10 @@ function svgOfView() {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, DejaVu Sans, sans-serif">${pen.parts.join("")}</svg>`;
 }
 function csvOfAll() {
-  const lines = ["run,rank,action,kind,stage,microbatch,posted,ready,begin,end"];
+  const lines = ["run,rank,action,kind,stage,microbatch,posted,ready,begin,end,slack"];
   for (const run of runs) for (let bar = 0; bar < run.count; ++bar)
     lines.push([run.index, run.rows[run.rowOf[bar]].rank, run.action[bar], run.kinds[run.kindOf(bar)].name, run.stage[bar], run.microbatch[bar],
-                ...[run.posted, run.ready, run.begin, run.end].map(column => column[bar] / run.perUnit)].join(","));
+                ...[run.posted, run.ready, run.begin, run.end].map(column => column[bar] / run.perUnit), run.slack[bar] < 0 ? "" : run.slack[bar] / run.perUnit].join(","));
   return lines.join("\n") + "\n";
 }
 

@@ -1,0 +1,42 @@
+// StepFacts: all that is known of a simulated step of a plan: what `vimec simulate` prints.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "compiler/Analysis/LinkLoad.h"
+#include "compiler/Analysis/MemoryUse.h"
+#include "compiler/Analysis/OrderFacts.h"
+#include "compiler/Analysis/StepReport.h"
+#include "compiler/Driver/PlanCosts.h"
+
+namespace vime {
+
+struct StepFacts {
+  StepReport report; // with slack
+  std::vector<LinkLoad> links;
+  std::vector<std::vector<TierUse>> memory; // of each rank of the table
+  OrderFacts order;
+
+  /// What no order of these stages, microbatches and activations can undercut, if steps follow each
+  /// other as the plan's do.
+  Bound binding;
+};
+
+/// Of a proved plan, and a run that was not stuck.
+StepFacts stepFactsOf(const plan::Plan &plan, const verify::ActionTable &table,
+                      const PlanCosts &costs, const Simulated &run);
+
+/// For people: a paragraph, and a line for each rank.
+std::string textOf(const plan::Plan &plan, const verify::ActionTable &table, const PlanCosts &costs,
+                   const StepFacts &facts);
+
+/// For programs; with the times and slack of each action, and memory behind it, if asked for.
+nlohmann::ordered_json jsonOf(const plan::Plan &plan, const verify::ActionTable &table,
+                              const PlanCosts &costs, const StepFacts &facts,
+                              const Simulated *actions = nullptr);
+
+} // namespace vime
