@@ -1,6 +1,8 @@
-// What every implementation of Kernels shares: the key of a tensor and the products of a linear
-// layer.
+// What implementations of Kernels share: the key of a tensor, the products of a linear layer, and
+// attention with a cache where slices of a sample are all that it needs.
 #include "kernels/Kernels.h"
+
+#include <cstring>
 
 namespace vime {
 
@@ -49,6 +51,21 @@ void linearBackwardWeight(const Kernels &kernels, const Linear &linear, ConstMat
                    .residual = accumulate ? ConstMatrix(gradient) : kNoMatrix,
                    .result = gradient},
                   workspace);
+}
+
+void attentionWithRows(const Kernels &kernels, const Attention &attention, std::int64_t first,
+                       std::int64_t tokens, ConstMatrix qkv, KeyValueCache cache, Matrix out,
+                       void *lse, void *workspace) {
+  const DataType type = kernels.type();
+  const std::int64_t width = 2 * attention.keyValueWidth();
+  const std::int32_t offsets[] = {0, std::int32_t(tokens)};
+  kernels.attentionForward(attention, {offsets, 1, first},
+                           {.keyValues = {cache.data, width}, .rows = cache.rows}, qkv, out, lse,
+                           workspace);
+  for (std::int64_t token = 0; token < tokens; ++token)
+    std::memcpy(elementAt(cache.data, (first + token) * width, type),
+                elementAt(qkv.data, token * qkv.stride + attention.queryWidth(), type),
+                std::size_t(width) * sizeOf(type));
 }
 
 } // namespace vime

@@ -115,6 +115,14 @@ struct SliceContext {
   std::int64_t rows = 0; // of a segment
 };
 
+/// Memory in which the keys and values of one sequence stay from call to call, with room for `rows`
+/// tokens: keyValueCacheBytes (kernels/Workspace.h) of them, at any address aligned to an element.
+/// What lies where is the implementation's own.
+struct KeyValueCache {
+  void *data;
+  std::int64_t rows;
+};
+
 /// One AdamW update (Loshchilov & Hutter 2019; `torch.optim.AdamW`). With
 ///   g = gradientScale · gradient
 ///   m += (1 - beta1) (g - m)
@@ -191,6 +199,15 @@ public:
   /// -log softmax(logits)[label], added in ascending tokens.
   virtual double crossEntropy(std::int64_t tokens, std::int64_t vocabulary, Matrix logits,
                               const std::int32_t *labels, double scale) const = 0;
+  /// logProbabilities[token] = log softmax(logits)[label]; no label is negative. `native`: to the
+  /// bit what crossEntropy adds up, negated.
+  virtual void logProbabilities(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
+                                const std::int32_t *labels, double *logProbabilities) const = 0;
+  /// weights[tokens, vocabulary], of sumType(): e^(scale · (logit - the row's largest)), which is
+  /// softmax(scale · logits) but for the division by its sum. `scale` is positive; weights are too,
+  /// however far a logit lies below the largest.
+  virtual void softmaxWeights(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
+                              double scale, Matrix weights) const = 0;
 
   /// out[token] = table[ids[token]]; the table is [vocabulary, width], contiguous.
   virtual void embeddingForward(std::int64_t tokens, std::int64_t width, const void *table,
@@ -227,6 +244,14 @@ public:
   virtual void attentionBackward(const Attention &attention, const Segments &segments,
                                  const SliceContext &context, Matrix qkv, ConstMatrix out,
                                  ConstMatrix dOut, const void *lse, void *workspace) const = 0;
+
+  /// Attention of tokens first … first + tokens of one sequence to all tokens up to themselves:
+  /// those before `first` are in the cache from earlier calls, these are added to it. qkv[tokens],
+  /// out[tokens, heads · headWidth]. `native`: a row has the bits that it has in attentionForward,
+  /// whatever the calls in which its sequence came.
+  virtual void attentionWithCache(const Attention &attention, std::int64_t first,
+                                  std::int64_t tokens, ConstMatrix qkv, KeyValueCache cache,
+                                  Matrix out, void *workspace) const = 0;
 
   // --- Vectors, of sumType() ---
 
@@ -267,6 +292,12 @@ void linearBackwardInput(const Kernels &kernels, const Linear &linear, ConstMatr
 /// dWeight = dyᵀ · x, added to what is there when `accumulate`
 void linearBackwardWeight(const Kernels &kernels, const Linear &linear, ConstMatrix dy,
                           ConstMatrix x, bool accumulate, void *dWeight, void *workspace);
+
+/// Kernels::attentionWithCache by attentionForward, where a slice of a sample is all that it needs:
+/// of a cache that holds rows of keys, then values. `lse` has room for [tokens, heads].
+void attentionWithRows(const Kernels &kernels, const Attention &attention, std::int64_t first,
+                       std::int64_t tokens, ConstMatrix qkv, KeyValueCache cache, Matrix out,
+                       void *lse, void *workspace);
 
 /// Address of the element `index` places further on.
 inline void *elementAt(void *data, std::int64_t index, DataType type) {

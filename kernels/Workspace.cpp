@@ -15,6 +15,8 @@ constexpr std::int64_t kDepthSlab = 256;     // Gemm.h
 constexpr std::int64_t kPackedColumns = 384; // Gemm.h
 constexpr std::int64_t kQueryBlock = 32;     // AttentionBackward.cpp
 constexpr std::int64_t kBackwardKeys = 256;  // AttentionBackward.cpp
+constexpr std::int64_t kCachedKeys = 16;     // AttentionWithCache.cpp: keys of a block
+constexpr std::int64_t kCachedHeads = 4;     // and heads at a time
 constexpr std::int64_t kAlignment = 64;      // each area starts at a multiple of it
 constexpr std::int64_t kMostAreas = 12;      // of attention's backward
 
@@ -113,6 +115,20 @@ std::size_t attentionWorkspace(DataType type, const Attention &attention,
                                std::int64_t longestSegment, KernelLibrary library) {
   return std::max(attentionForwardWorkspace(type, attention, longestSegment, library),
                   attentionBackwardWorkspace(type, attention, longestSegment, library));
+}
+
+std::size_t attentionWithCacheWorkspace(DataType type, const Attention &attention,
+                                        std::int64_t rows, KernelLibrary library) {
+  if (library == KernelLibrary::LibTorch) // log-sums in front of what attention asks for
+    return roundUp(rows * attention.heads * std::int64_t(sizeOf(type)), kAlignment) +
+           torchAttention(type, attention, rows);
+  return bytesFor(kCachedHeads * roundUp(rows, kCachedKeys) // scores
+                      + kCachedHeads * attention.headWidth, // queries
+                  2, type);
+}
+
+std::size_t keyValueCacheBytes(DataType type, const Attention &attention, std::int64_t rows) {
+  return std::size_t(roundUp(rows, kCachedKeys) * 2 * attention.keyValueWidth()) * sizeOf(type);
 }
 
 std::size_t unusedWorkspace(DataType type) {

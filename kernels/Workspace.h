@@ -29,6 +29,13 @@ std::size_t attentionWorkspace(DataType type, const Attention &attention,
                                std::int64_t longestSegment,
                                KernelLibrary library = KernelLibrary::Native);
 
+/// For Kernels::attentionWithCache; grows with the rows of the cache.
+std::size_t attentionWithCacheWorkspace(DataType type, const Attention &attention,
+                                        std::int64_t rows,
+                                        KernelLibrary library = KernelLibrary::Native);
+/// What a KeyValueCache of so many rows takes, of every implementation.
+std::size_t keyValueCacheBytes(DataType type, const Attention &attention, std::int64_t rows);
+
 /// What is named is what the build with the widest vectors lays out. It leaves unused, at most:
 /// gaps in front of areas, and a copy of rows that only a product of strided factors needs.
 std::size_t unusedWorkspace(DataType type);

@@ -38,6 +38,10 @@ public:
   // CrossEntropy.cpp
   double crossEntropy(std::int64_t tokens, std::int64_t vocabulary, Matrix logits,
                       const std::int32_t *labels, double scale) const override;
+  void logProbabilities(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
+                        const std::int32_t *labels, double *logProbabilities) const override;
+  void softmaxWeights(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
+                      double scale, Matrix weights) const override;
 
   // Embedding.cpp
   void embeddingForward(std::int64_t tokens, std::int64_t width, const void *table,
@@ -58,6 +62,11 @@ public:
   void attentionBackward(const Attention &attention, const Segments &segments,
                          const SliceContext &context, Matrix qkv, ConstMatrix out, ConstMatrix dOut,
                          const void *lse, void *workspace) const override;
+
+  // AttentionWithCache.cpp
+  void attentionWithCache(const Attention &attention, std::int64_t first, std::int64_t tokens,
+                          ConstMatrix qkv, KeyValueCache cache, Matrix out,
+                          void *workspace) const override;
 
   // Elementwise.cpp
   void fill(std::int64_t count, double value, void *x) const override;

@@ -1,4 +1,5 @@
 // Cross-entropy over a vocabulary, loss and gradient in one visit: logits become their gradient.
+// Also what generation needs of a softmax, by the same steps.
 #include "kernels/Cpu/CpuKernels.h"
 #include "kernels/Cpu/Elementary.h"
 
@@ -71,6 +72,14 @@ double lossOfRow(std::int64_t vocabulary, BFloat16 *x, std::int32_t label, float
   return double(logarithm(total) - target);
 }
 
+/// What lossOfRow returns, negated, where the row stays.
+template <typename E>
+double logProbability(std::int64_t vocabulary, const E *x, std::int32_t label) {
+  const Sum<E> top = largest(vocabulary, x);
+  const Sum<E> target = x[label] - top;
+  return -double(logarithm(sumOfExponentials(vocabulary, x, top)) - target);
+}
+
 } // namespace
 
 template <typename E>
@@ -88,11 +97,35 @@ double CpuKernels<E>::crossEntropy(std::int64_t tokens, std::int64_t vocabulary,
   return loss;
 }
 
-template double CpuKernels<float>::crossEntropy(std::int64_t, std::int64_t, Matrix,
-                                                const std::int32_t *, double) const;
-template double CpuKernels<double>::crossEntropy(std::int64_t, std::int64_t, Matrix,
-                                                 const std::int32_t *, double) const;
-template double CpuKernels<BFloat16>::crossEntropy(std::int64_t, std::int64_t, Matrix,
-                                                   const std::int32_t *, double) const;
+template <typename E>
+void CpuKernels<E>::logProbabilities(std::int64_t tokens, std::int64_t vocabulary,
+                                     ConstMatrix logits, const std::int32_t *labels,
+                                     double *logProbabilities) const {
+  for (std::int64_t token = 0; token < tokens; ++token)
+    logProbabilities[token] = logProbability(vocabulary, rowOf<E>(logits, token), labels[token]);
+}
+
+template <typename E>
+void CpuKernels<E>::softmaxWeights(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
+                                   double scale, Matrix weights) const {
+  for (std::int64_t token = 0; token < tokens; ++token) {
+    const E *x = rowOf<E>(logits, token);
+    Sum<E> *weight = rowOf<Sum<E>>(weights, token);
+    const Sum<E> top = largest(vocabulary, x), factor = Sum<E>(scale);
+    for (std::int64_t word = 0; word < vocabulary; ++word)
+      weight[word] = exponential((x[word] - top) * factor);
+  }
+}
+
+#define VIME_INSTANTIATE(T)                                                                        \
+  template double CpuKernels<T>::crossEntropy(std::int64_t, std::int64_t, Matrix,                  \
+                                              const std::int32_t *, double) const;                 \
+  template void CpuKernels<T>::logProbabilities(std::int64_t, std::int64_t, ConstMatrix,           \
+                                                const std::int32_t *, double *) const;             \
+  template void CpuKernels<T>::softmaxWeights(std::int64_t, std::int64_t, ConstMatrix, double,     \
+                                              Matrix) const;
+VIME_INSTANTIATE(float)
+VIME_INSTANTIATE(double)
+VIME_INSTANTIATE(BFloat16)
 
 } // namespace vime::ISA

@@ -128,6 +128,16 @@ void LibTorchKernels::attentionForward(const Attention &attention, const Segment
   });
 }
 
+void LibTorchKernels::attentionWithCache(const Attention &attention, std::int64_t first,
+                                         std::int64_t tokens, ConstMatrix qkv, KeyValueCache cache,
+                                         Matrix out, void *workspace) const {
+  constexpr std::size_t kAlignment = 64;
+  const std::size_t sums = std::size_t(cache.rows * attention.heads) * sizeOf(elementType);
+  attentionWithRows(*this, attention, first, tokens, qkv, cache, out, /*lse=*/workspace,
+                    static_cast<std::byte *>(workspace) +
+                        (sums + kAlignment - 1) / kAlignment * kAlignment);
+}
+
 void LibTorchKernels::attentionBackward(const Attention &attention, const Segments &segments,
                                         const SliceContext &context, Matrix qkv, ConstMatrix out,
                                         ConstMatrix dOut, const void *lse, void *workspace) const {

@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include <ATen/ops/amax.h>
+#include <ATen/ops/sub.h>
 #include <ATen/ops/sum.h>
+#include <ATen/ops/zeros_like.h>
 
 #include "kernels/LibTorch/Call.h"
 #include "kernels/LibTorch/LibTorchKernels.h"
@@ -41,6 +43,13 @@ double ofRows(const at::Tensor &logits, const std::int32_t *labels, double scale
   return loss;
 }
 
+/// Of a matrix, or of a vector as its rows.
+double elementOf(const at::Tensor &values, std::int64_t row, std::int64_t column) {
+  const std::int64_t index = row * values.stride(0) + column;
+  return values.scalar_type() == at::kDouble ? values.const_data_ptr<double>()[index]
+                                             : double(values.const_data_ptr<float>()[index]);
+}
+
 } // namespace
 
 double LibTorchKernels::crossEntropy(std::int64_t tokens, std::int64_t vocabulary, Matrix logits,
@@ -55,6 +64,46 @@ double LibTorchKernels::crossEntropy(std::int64_t tokens, std::int64_t vocabular
                                               : ofRows<float>(block, labels + row, scale);
     });
   return loss;
+}
+
+void LibTorchKernels::logProbabilities(std::int64_t tokens, std::int64_t vocabulary,
+                                       ConstMatrix logits, const std::int32_t *labels,
+                                       double *logProbabilities) const {
+  forRows(tokens, vocabulary, sizeOf(elementType), [&](std::int64_t row, std::int64_t rows) {
+    inCall([&] {
+      const auto columns = [&](std::int64_t column, std::int64_t width) {
+        return view(elementType, rows, width,
+                    ConstMatrix(elementAt(logits.data, row * logits.stride + column, elementType),
+                                logits.stride));
+      };
+      const at::Tensor top = columns(0, vocabulary).amax(at::IntArrayRef{1}, /*keepdim=*/true);
+      at::Tensor sums = at::zeros_like(top);
+      forColumns(vocabulary, sizeOf(elementType), [&](std::int64_t column, std::int64_t width) {
+        at::Tensor weights = at::sub(columns(column, width), top);
+        sums.add_(weights.exp_().sum(at::IntArrayRef{1}, /*keepdim=*/true));
+      });
+      top.add_(sums.log_());
+      for (std::int64_t token = 0; token < rows; ++token)
+        logProbabilities[row + token] =
+            elementOf(columns(0, vocabulary), token, labels[row + token]) -
+            elementOf(top, token, 0);
+    });
+  });
+}
+
+void LibTorchKernels::softmaxWeights(std::int64_t tokens, std::int64_t vocabulary,
+                                     ConstMatrix logits, double scale, Matrix weights) const {
+  for (std::int64_t row = 0; row < tokens; row += kRows)
+    inCall([&] {
+      const std::int64_t rows = std::min(kRows, tokens - row);
+      const ConstMatrix from(elementAt(logits.data, row * logits.stride, elementType),
+                             logits.stride);
+      const Matrix to{elementAt(weights.data, row * weights.stride, elementType), weights.stride};
+      const at::Tensor block = view(elementType, rows, vocabulary, from);
+      at::Tensor result = view(elementType, rows, vocabulary, ConstMatrix(to));
+      at::sub_out(result, block, block.amax(at::IntArrayRef{1}, /*keepdim=*/true));
+      result.mul_(scale).exp_();
+    });
 }
 
 } // namespace vime

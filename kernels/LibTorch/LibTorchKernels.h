@@ -50,6 +50,10 @@ public:
   // CrossEntropy.cpp
   double crossEntropy(std::int64_t tokens, std::int64_t vocabulary, Matrix logits,
                       const std::int32_t *labels, double scale) const override;
+  void logProbabilities(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
+                        const std::int32_t *labels, double *logProbabilities) const override;
+  void softmaxWeights(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
+                      double scale, Matrix weights) const override;
 
   // Positions.cpp
   void ropeTable(std::int64_t positions, std::int32_t headWidth, double theta,
@@ -64,6 +68,9 @@ public:
   void attentionBackward(const Attention &attention, const Segments &segments,
                          const SliceContext &context, Matrix qkv, ConstMatrix out, ConstMatrix dOut,
                          const void *lse, void *workspace) const override;
+  void attentionWithCache(const Attention &attention, std::int64_t first, std::int64_t tokens,
+                          ConstMatrix qkv, KeyValueCache cache, Matrix out,
+                          void *workspace) const override;
 
   // Vectors.cpp
   void fill(std::int64_t count, double value, void *x) const override;

@@ -118,6 +118,14 @@ void ReferenceKernels<E>::attentionForward(const Attention &attention, const Seg
 }
 
 template <typename E>
+void ReferenceKernels<E>::attentionWithCache(const Attention &attention, std::int64_t first,
+                                             std::int64_t tokens, ConstMatrix qkv,
+                                             KeyValueCache cache, Matrix out, void *) const {
+  std::vector<Sum<E>> lse(std::size_t(tokens * attention.heads));
+  attentionWithRows(*this, attention, first, tokens, qkv, cache, out, lse.data(), nullptr);
+}
+
+template <typename E>
 void ReferenceKernels<E>::attentionBackward(const Attention &attention, const Segments &segments,
                                             const SliceContext &context, Matrix qkv,
                                             ConstMatrix out, ConstMatrix dOut, const void *lse,

@@ -37,6 +37,10 @@ public:
                       Matrix s) const override;
   double crossEntropy(std::int64_t tokens, std::int64_t vocabulary, Matrix logits,
                       const std::int32_t *labels, double scale) const override;
+  void logProbabilities(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
+                        const std::int32_t *labels, double *logProbabilities) const override;
+  void softmaxWeights(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
+                      double scale, Matrix weights) const override;
   void embeddingForward(std::int64_t tokens, std::int64_t width, const void *table,
                         const std::int32_t *ids, Matrix out) const override;
   void embeddingBackward(std::int64_t tokens, std::int64_t width, const std::int32_t *ids,
@@ -53,6 +57,9 @@ public:
   void attentionBackward(const Attention &attention, const Segments &segments,
                          const SliceContext &context, Matrix qkv, ConstMatrix out, ConstMatrix dOut,
                          const void *lse, void *workspace) const override;
+  void attentionWithCache(const Attention &attention, std::int64_t first, std::int64_t tokens,
+                          ConstMatrix qkv, KeyValueCache cache, Matrix out,
+                          void *workspace) const override;
 
   // ReferenceVectors.cpp
   void fill(std::int64_t count, double value, void *x) const override;

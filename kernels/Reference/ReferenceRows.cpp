@@ -145,6 +145,34 @@ double ReferenceKernels<E>::crossEntropy(std::int64_t tokens, std::int64_t vocab
 }
 
 template <typename E>
+void ReferenceKernels<E>::logProbabilities(std::int64_t tokens, std::int64_t vocabulary,
+                                           ConstMatrix logits, const std::int32_t *labels,
+                                           double *logProbabilities) const {
+  const View<const E> xs(logits);
+  for (std::int64_t token = 0; token < tokens; ++token) {
+    const E *row = &xs.at(token, 0);
+    const double largest = *std::max_element(row, row + vocabulary);
+    double sum = 0;
+    for (std::int64_t word = 0; word < vocabulary; ++word)
+      sum += std::exp(row[word] - largest);
+    logProbabilities[token] = row[labels[token]] - largest - std::log(sum);
+  }
+}
+
+template <typename E>
+void ReferenceKernels<E>::softmaxWeights(std::int64_t tokens, std::int64_t vocabulary,
+                                         ConstMatrix logits, double scale, Matrix weights) const {
+  const View<const E> xs(logits);
+  const View<Sum<E>> ws(weights);
+  for (std::int64_t token = 0; token < tokens; ++token) {
+    const E *row = &xs.at(token, 0);
+    const double largest = *std::max_element(row, row + vocabulary);
+    for (std::int64_t word = 0; word < vocabulary; ++word)
+      ws.at(token, word) = Sum<E>(std::exp(scale * (row[word] - largest)));
+  }
+}
+
+template <typename E>
 void ReferenceKernels<E>::embeddingForward(std::int64_t tokens, std::int64_t width,
                                            const void *table, const std::int32_t *ids,
                                            Matrix out) const {

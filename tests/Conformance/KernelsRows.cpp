@@ -104,6 +104,47 @@ TEST_P(KernelsConformance, CrossEntropy) {
   }
 }
 
+TEST_P(KernelsConformance, LogProbabilitiesAndSoftmaxWeights) {
+  for (const auto [tokens, vocabulary] : kRows) {
+    const Tensor logits = tensor(tokens, vocabulary).randomize(1, 12);
+    std::vector<std::int32_t> labels;
+    for (std::int64_t token = 0; token < tokens; ++token)
+      labels.push_back(std::int32_t((token * 31) % vocabulary));
+    std::vector<double> actual(std::size_t(tokens), 1), expected = actual;
+    kernels().logProbabilities(tokens, vocabulary, logits.matrix(), labels.data(), actual.data());
+    reference().logProbabilities(tokens, vocabulary, logits.matrix(), labels.data(),
+                                 expected.data());
+    for (std::size_t token = 0; token < actual.size(); ++token)
+      EXPECT_NEAR(actual[token], expected[token],
+                  toleranceOf(sumType()) * std::max(1., -expected[token]));
+
+    for (const double scale : {1., 0.7, 3.}) {
+      Tensor weights = sums(tokens, vocabulary), weightsExpected = weights;
+      kernels().softmaxWeights(tokens, vocabulary, logits.matrix(), scale, weights.matrix());
+      reference().softmaxWeights(tokens, vocabulary, logits.matrix(), scale,
+                                 weightsExpected.matrix());
+      expectClose(weights, weightsExpected, "weights");
+    }
+  }
+}
+
+TEST_P(KernelsConformance, ALogProbabilityIsTheLossOfItsRow) {
+  const Tensor logits = tensor(9, 51).randomize(1, 12);
+  for (std::int32_t token = 0; token < 9; ++token) {
+    const std::int32_t label = token * 5;
+    double found = 0;
+    kernels().logProbabilities(1, 51, {const_cast<Tensor &>(logits).at(token, 0), logits.stride},
+                               &label, &found);
+    Tensor row = logits;
+    const double loss =
+        kernels().crossEntropy(1, 51, {row.at(token, 0), row.stride}, &label, /*scale=*/1);
+    if (library() == KernelLibrary::Native)
+      EXPECT_EQ(found, -loss);
+    else
+      EXPECT_NEAR(found, -loss, toleranceOf(sumType()) * 12);
+  }
+}
+
 TEST_P(KernelsConformance, CrossEntropyOfHugeLogitsStaysFinite) {
   Tensor logits =
       tensor(1, 20).fill([](auto, std::int64_t word) { return word == 3 ? 0x1p14 : -0x1p14; });
@@ -117,6 +158,9 @@ TEST_P(KernelsConformance, NotANumberIsNotHidden) {
   const std::int32_t label = 1;
   Tensor logits = tensor(1, 20).randomize(1);
   logits.set(0, 17, NAN);
+  double logProbability = 0;
+  kernels().logProbabilities(1, 20, logits.matrix(), &label, &logProbability);
+  EXPECT_TRUE(std::isnan(logProbability));
   EXPECT_TRUE(std::isnan(kernels().crossEntropy(1, 20, logits.matrix(), &label, 1)));
 
   Tensor gateUp = tensor(1, 40).randomize(1), s = tensor(1, 20);

@@ -2,6 +2,7 @@
 // however many rows a call has, whoever the neighbours are.
 #include "kernels/Native.h"
 #include "kernels/Workspace.h"
+#include "tests/Conformance/CachedAttention.h"
 #include "tests/Conformance/SlicedAttention.h"
 #include "tests/kernels/Workout.h"
 
@@ -53,17 +54,20 @@ TEST_P(Bits, MemoryLayoutDoesNotMatter) {
   }
 }
 
+// 2000 deep are several slabs of few rows.
 TEST_P(Bits, RowsOfAProductDoNotDependOnHowManyThereAre) {
-  for (const auto &[inputs, outputs] : {std::pair<int, int>{20, 51}, {200, 40}}) {
+  for (const auto &[inputs, outputs] : {std::pair<int, int>{20, 51}, {200, 40}, {2000, 45}}) {
     Tensor x = tensor(70, inputs).randomize(1), w = tensor(outputs, inputs).randomize(2);
+    const Tensor residual = tensor(70, outputs).randomize(3);
     Tensor all = tensor(70, outputs), some = all;
     Workspace workspace(linearWorkspace(GetParam(), {70, inputs, outputs}));
-    linearForward(kernels(), {70, inputs, outputs}, x.matrix(), w.data(), kNoMatrix, all.matrix(),
-                  workspace.poisoned());
+    linearForward(kernels(), {70, inputs, outputs}, x.matrix(), w.data(), residual.matrix(),
+                  all.matrix(), workspace.poisoned());
     for (std::int64_t rows = 1; rows <= 70; ++rows) {
       const std::int64_t first = (rows * 13) % (71 - rows);
       linearForward(kernels(), {rows, inputs, outputs}, {x.at(first, 0), x.stride}, w.data(),
-                    kNoMatrix, some.matrix(), workspace.poisoned());
+                    {const_cast<Tensor &>(residual).at(first, 0), residual.stride}, some.matrix(),
+                    workspace.poisoned());
       ASSERT_EQ(some.bytes(0, rows), all.bytes(first, rows)) << rows << " rows from " << first;
     }
   }
@@ -138,6 +142,26 @@ TEST_P(Segmented, OutputsOfAPrefixDoNotDependOnWhatFollows) {
   const Attended prefix = attend(rowsOf(qkv, 0, 70), rowsOf(dOut, 0, 70), {0, 70}, 0, 70);
   EXPECT_EQ(whole.out, prefix.out);
   EXPECT_EQ(whole.lse, prefix.lse);
+}
+
+TEST_P(Segmented, ACacheHasTheBitsOfWholeSequences) {
+  for (const Attention &attention : {kAttention, Attention{5, 5, 8}, {3, 1, 48}, {1, 1, 132}}) {
+    const Tensor qkv = tensor(300, attention.qkvWidth()).randomize(1);
+    const std::int32_t offsets[] = {0, 300};
+    Tensor out = tensor(300, attention.queryWidth()), lse = sums(300, attention.heads);
+    Workspace workspace(attentionWorkspace(GetParam(), attention, 300));
+    kernels().attentionForward(attention, {offsets, 1}, {}, qkv.matrix(), out.matrix(), lse.data(),
+                               workspace.poisoned());
+    const std::vector<std::int64_t> single(300, 1),
+        parts[] = {{300}, {17, 1, 110, 1, 1, 170}, single};
+    for (const std::int64_t room : {300, 321})
+      for (const auto &lengths : parts)
+        EXPECT_EQ(CachedAttention({attention, room})
+                      .run(kernels(), KernelLibrary::Native, qkv, lengths)
+                      .bytes(),
+                  out.bytes())
+            << attention.headWidth << " wide, " << lengths.size() << " calls";
+  }
 }
 
 // Of the backward the gradients of queries; those of keys and values add up in another order.

@@ -48,6 +48,27 @@ TEST_P(LibTorchWorkspace, OfAttention) {
   }
 }
 
+TEST_P(LibTorchWorkspace, OfAttentionWithACache) {
+  for (int round = 0; round < 40; ++round) {
+    const auto sharers = std::int32_t(upTo(3)), shared = std::int32_t(upTo(3));
+    const Attention attention{sharers * shared, shared, std::int32_t(upTo(80))};
+    const std::int64_t before = upTo(round % 8 == 0 ? 900 : 100), tokens = upTo(20);
+    SCOPED_TRACE(testing::Message() << attention.heads << " heads, " << shared << " of keys, width "
+                                    << attention.headWidth << ", " << before << " + " << tokens);
+    Workspace workspace(attentionWithCacheWorkspace(GetParam(), attention, before + tokens,
+                                                    KernelLibrary::LibTorch),
+                        8),
+        cache(keyValueCacheBytes(GetParam(), attention, before + tokens), 8);
+    Tensor qkv = tensor(before + tokens, attention.qkvWidth()),
+           out = tensor(before + tokens, attention.queryWidth());
+    const KeyValueCache keyValues{cache.poisoned(), before + tokens};
+    kernels().attentionWithCache(attention, 0, before, qkv.matrix(), keyValues, out.matrix(),
+                                 workspace.poisoned());
+    kernels().attentionWithCache(attention, before, tokens, {qkv.at(before, 0), qkv.stride},
+                                 keyValues, {out.at(before, 0), out.stride}, workspace.poisoned());
+  }
+}
+
 TEST_P(LibTorchWorkspace, OfProducts) {
   for (int round = 0; round < 40; ++round) {
     const Linear linear{upTo(200), upTo(300), upTo(300)};
@@ -79,6 +100,10 @@ TEST_P(LibTorchWorkspace, OfTheThreadForWideRows) {
   kernels().columnSums(2, width, x.matrix(), true, sums.data());
   Tensor logits = tensor(2, width);
   const std::int32_t labels[] = {0, 149999};
+  double logProbabilities[2];
+  Tensor weights = tensor(2, width);
+  kernels().logProbabilities(2, width, logits.matrix(), labels, logProbabilities);
+  kernels().softmaxWeights(2, width, logits.matrix(), 0.5, weights.matrix());
   kernels().crossEntropy(2, width, logits.matrix(), labels, 1);
 }
 

@@ -2,6 +2,7 @@
 #include "tests/kernels/Workout.h"
 
 #include "kernels/Workspace.h"
+#include "tests/Conformance/CachedAttention.h"
 #include "tests/Conformance/SlicedAttention.h"
 
 #include <algorithm>
@@ -144,6 +145,30 @@ Bytes attendInSlices(Bench bench, const SlicedAttention &sliced) {
   return together({&results.out, &results.lse, &results.gradient});
 }
 
+Bytes attendWithCache(Bench bench, const Attention &attention) {
+  const Tensor qkv = bench.matrix(150, attention.qkvWidth(), 2);
+  const Tensor out = CachedAttention{attention, 160}.run(bench.kernels, KernelLibrary::Native, qkv,
+                                                         {1, 20, 1, 105, 1, 1, 21});
+  return together({&out});
+}
+
+Bytes softmax(Bench bench, std::int64_t tokens, std::int64_t vocabulary) {
+  const Tensor logits = bench.matrix(tokens, vocabulary, 10);
+  Tensor weights = bench.sums(tokens, vocabulary);
+  std::vector<std::int32_t> labels;
+  for (std::int64_t token = 0; token < tokens; ++token)
+    labels.push_back(std::int32_t(token * 7 % vocabulary));
+  std::vector<double> found(static_cast<std::size_t>(tokens));
+  bench.kernels.softmaxWeights(tokens, vocabulary, logits.matrix(), 0.7, weights.matrix());
+  bench.kernels.logProbabilities(tokens, vocabulary, logits.matrix(), labels.data(), found.data());
+  Bytes all = together({&weights});
+  for (const double value : found) {
+    const auto *bytes = reinterpret_cast<const std::byte *>(&value);
+    all.insert(all.end(), bytes, bytes + sizeof value);
+  }
+  return all;
+}
+
 Bytes vectors(Bench bench, std::int64_t count) {
   Tensor x = bench.sums(1, count), y = bench.sums(1, count), rounded = bench.vector(count);
   bench.kernels.add(count, y.data(), x.data());
@@ -212,6 +237,7 @@ std::vector<Workout> workouts() {
                             {130, 33, 31},
                             {300, 8, 24},
                             {5, 257, 65},
+                            {16, 700, 33},
                             {530, 259, 120}})
     addTo(all, named("linear", size.tokens, size.inputs, size.outputs),
           [=](Bench bench) { return linear(bench, size); });
@@ -222,6 +248,7 @@ std::vector<Workout> workouts() {
     addTo(all, named("swiglu", width), [=](Bench bench) { return swiglu(bench, 7, width); });
     addTo(all, named("cross-entropy", width),
           [=](Bench bench) { return crossEntropy(bench, 9, width); });
+    addTo(all, named("softmax", width), [=](Bench bench) { return softmax(bench, 9, width); });
     addTo(all, named("vectors", width), [=](Bench bench) { return vectors(bench, width); });
     addTo(all, named("embedding", width), [=](Bench bench) { return embedding(bench, width); });
     addTo(all, named("adamw", width), [=](Bench bench) { return adamw(bench, width); });
@@ -234,6 +261,9 @@ std::vector<Workout> workouts() {
   for (const std::int32_t width : {2, 4, 6, 8, 10, 16, 18, 20, 32, 34, 64, 132}) {
     addTo(all, named("attention in slices", width),
           [=](Bench bench) { return attendInSlices(bench, {{2, 1, width}, 2, 84, 3}); });
+    for (const std::int32_t keyHeads : {1, 3})
+      addTo(all, named("attention with a cache", keyHeads, width),
+            [=](Bench bench) { return attendWithCache(bench, {3, keyHeads, width}); });
     for (const auto &offsets : segments) {
       addTo(all, named("rope", offsets.back(), width),
             [=](Bench bench) { return rope(bench, offsets, width); });

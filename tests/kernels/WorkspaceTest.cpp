@@ -95,6 +95,27 @@ public:
             }};
   }
 
+  Call attentionWithCache() {
+    const auto groups = std::int32_t(1 + below(3)), keys = std::int32_t(1 + below(3));
+    const Attention sizes{groups * keys, keys, std::int32_t(2 * (1 + below(35)))};
+    const std::int64_t before = below(200), tokens = 1 + below(40);
+    return {"attention with a cache " +
+                names({sizes.heads, sizes.keyValueHeads, sizes.headWidth, before, tokens}),
+            attentionWithCacheWorkspace(type, sizes, before + tokens),
+            [=, type = type](const Kernels &kernels, void *workspace) {
+              Tensor qkv = made(type, before + tokens, sizes.qkvWidth(), 6),
+                     out(type, before + tokens, sizes.queryWidth());
+              FencedBytes memory(keyValueCacheBytes(type, sizes, before + tokens),
+                                 FencedBytes::Flush::Behind);
+              const KeyValueCache filled{memory.filled(std::byte{0xff}), before + tokens};
+              kernels.attentionWithCache(sizes, 0, before, qkv.matrix(), filled, out.matrix(),
+                                         workspace);
+              kernels.attentionWithCache(sizes, before, tokens, {qkv.at(before, 0), qkv.stride},
+                                         filled, {out.at(before, 0), out.stride}, workspace);
+              return out.bytes();
+            }};
+  }
+
 private:
   static Tensor made(DataType type, std::int64_t rows, std::int64_t columns, std::uint64_t seed) {
     return Tensor(type, rows, columns).randomize(seed);
@@ -118,6 +139,7 @@ std::vector<Call> randomCalls(DataType type) {
     calls.push_back(random.product());
     calls.push_back(random.linear());
     calls.push_back(random.attention());
+    calls.push_back(random.attentionWithCache());
   }
   return calls;
 }
