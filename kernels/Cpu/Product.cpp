@@ -1,5 +1,6 @@
 // C = R + A · B: packs B into panels, then runs the register tile over them.
 #include "kernels/Cpu/CpuKernels.h"
+#include "kernels/Cpu/FewRows.h"
 #include "kernels/Cpu/Gemm.h"
 #include "kernels/Cpu/Scratch.h"
 #include "kernels/Cpu/WidenedProduct.h"
@@ -43,6 +44,13 @@ template <typename E, int Vectors> void run(const Product &product, Scratch scra
     multiplyWidened<Vectors>(product, scratch);
 }
 
+template <typename E, int Vectors> void runFewRows(const Product &product, Scratch scratch) {
+  if constexpr (std::is_same_v<E, Sum<E>>)
+    multiplyFewRows<E, Vectors>(product, scratch);
+  else
+    multiplyFewWidenedRows<Vectors>(product, scratch);
+}
+
 /// A product of depth 0 adds nothing.
 template <typename T> void copyResidual(const Product &product) {
   for (std::int64_t row = 0; row < product.rows; ++row) {
@@ -60,6 +68,9 @@ template <typename E> void CpuKernels<E>::product(const Product &product, void *
     return;
   if (product.depth == 0)
     product.intoSums ? copyResidual<Sum<E>>(product) : copyResidual<E>(product);
+  else if (hasFewRows<Sum<E>>(product))
+    product.rows <= kWidth<Sum<E>> ? runFewRows<E, 1>(product, Scratch(workspace))
+                                   : runFewRows<E, 2>(product, Scratch(workspace));
   else if (product.columns <= kWidth<Sum<E>>)
     run<E, 1>(product, Scratch(workspace));
   else
