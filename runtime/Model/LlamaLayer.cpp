@@ -30,32 +30,57 @@ Attention LlamaLayer::attention() const {
 void LlamaLayer::forward(const Segments &segments, const SliceContext &context,
                          const LayerTensors<const void *> &weights, const LayerKept<void *> &kept,
                          const void *input, void *output, LayerScratch scratch) const {
-  const std::int64_t tokens = segments.tokens(), hidden = config.hidden, ffn = config.ffn;
-  const Matrix activated{scratch.rows, ffn};
   keep(segments, context, weights, kept, input, scratch);
-  kernels.swigluForward(tokens, ffn, {kept.gateUp, 2 * ffn}, activated);
-  linearForward(kernels, downProduct(tokens), activated, weights.down, {kept.middle, hidden},
-                {output, hidden}, scratch.kernels);
+  feedForward(segments.tokens(), weights, kept, output, scratch);
 }
 
 void LlamaLayer::keep(const Segments &segments, const SliceContext &context,
                       const LayerTensors<const void *> &weights, const LayerKept<void *> &kept,
                       const void *input, LayerScratch scratch) const {
-  const std::int64_t tokens = segments.tokens(), hidden = config.hidden, ffn = config.ffn;
-  const ConstMatrix x{input, hidden};
+  const std::int64_t tokens = segments.tokens();
+  beforeAttention(tokens, weights, kept, input, scratch);
+  rotate(segments, kept.qkv);
+  kernels.attentionForward(
+      attention(), segments, context, {kept.qkv, std::int64_t(qkvWidth(config))},
+      {kept.attended, std::int64_t(queryWidth(config))}, kept.lse, scratch.kernels);
+  afterAttention(tokens, weights, kept, input, scratch);
+}
+
+void LlamaLayer::beforeAttention(std::int64_t tokens, const LayerTensors<const void *> &weights,
+                                 const LayerKept<void *> &kept, const void *input,
+                                 LayerScratch scratch) const {
+  const Matrix normed{scratch.rows, config.hidden};
+  kernels.rmsNormForward(norm(tokens), {input, config.hidden}, weights.norm1, normed,
+                         kept.reciprocal1);
+  project(tokens, weights, kept, normed, scratch);
+}
+
+void LlamaLayer::rotate(const Segments &segments, void *qkv) const {
+  kernels.rope(segments, std::int32_t(config.heads + config.kvHeads),
+               std::int32_t(config.headWidth), ropeTable, /*inverse=*/false,
+               {qkv, std::int64_t(qkvWidth(config))});
+}
+
+void LlamaLayer::afterAttention(std::int64_t tokens, const LayerTensors<const void *> &weights,
+                                const LayerKept<void *> &kept, const void *input,
+                                LayerScratch scratch) const {
+  const std::int64_t hidden = config.hidden;
   const Matrix normed{scratch.rows, hidden}, middle{kept.middle, hidden};
-  const Matrix qkv{kept.qkv, std::int64_t(qkvWidth(config))}, gateUp{kept.gateUp, 2 * ffn};
-  const Matrix attended{kept.attended, std::int64_t(queryWidth(config))};
-
-  kernels.rmsNormForward(norm(tokens), x, weights.norm1, normed, kept.reciprocal1);
-  project(segments, weights, kept, normed, scratch);
-  kernels.attentionForward(attention(), segments, context, qkv, attended, kept.lse,
-                           scratch.kernels);
-  linearForward(kernels, outputProduct(tokens), attended, weights.o, x, middle, scratch.kernels);
-
+  linearForward(kernels, outputProduct(tokens), {kept.attended, std::int64_t(queryWidth(config))},
+                weights.o, {input, hidden}, middle, scratch.kernels);
   kernels.rmsNormForward(norm(tokens), middle, weights.norm2, normed, kept.reciprocal2);
-  linearForward(kernels, gateUpProduct(tokens), normed, weights.gateUp, kNoMatrix, gateUp,
-                scratch.kernels);
+  linearForward(kernels, gateUpProduct(tokens), normed, weights.gateUp, kNoMatrix,
+                {kept.gateUp, 2 * std::int64_t(config.ffn)}, scratch.kernels);
+}
+
+void LlamaLayer::feedForward(std::int64_t tokens, const LayerTensors<const void *> &weights,
+                             const LayerKept<void *> &kept, void *output,
+                             LayerScratch scratch) const {
+  const std::int64_t hidden = config.hidden, ffn = config.ffn;
+  const Matrix activated{scratch.rows, ffn};
+  kernels.swigluForward(tokens, ffn, {kept.gateUp, 2 * ffn}, activated);
+  linearForward(kernels, downProduct(tokens), activated, weights.down, {kept.middle, hidden},
+                {output, hidden}, scratch.kernels);
 }
 
 void LlamaLayer::extend(const Segments &segments, const SliceContext &context,
@@ -73,10 +98,10 @@ void LlamaLayer::extend(const Segments &segments, const SliceContext &context,
     }
 }
 
-void LlamaLayer::project(const Segments &segments, const LayerTensors<const void *> &weights,
+void LlamaLayer::project(std::int64_t tokens, const LayerTensors<const void *> &weights,
                          const LayerKept<void *> &kept, ConstMatrix normed,
                          LayerScratch scratch) const {
-  const std::int64_t tokens = segments.tokens(), hidden = config.hidden;
+  const std::int64_t hidden = config.hidden;
   const std::int64_t keyValues = std::int64_t(keyValueWidth(config));
   const std::int64_t rotatedWidth = std::int64_t(queryWidth(config)) + keyValues;
   const Matrix qkv{kept.qkv, std::int64_t(qkvWidth(config))};
@@ -95,8 +120,6 @@ void LlamaLayer::project(const Segments &segments, const LayerTensors<const void
         hasQkvBias(config) ? ConstMatrix(weights.qkvBias, /*stride=*/0) : kNoMatrix;
     linearForward(kernels, qkvProduct(tokens), normed, weights.qkv, bias, qkv, scratch.kernels);
   }
-  kernels.rope(segments, std::int32_t(config.heads + config.kvHeads),
-               std::int32_t(config.headWidth), ropeTable, /*inverse=*/false, qkv);
 }
 
 void LlamaLayer::backwardInput(const Segments &segments, const SliceContext &context,

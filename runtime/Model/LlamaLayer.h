@@ -54,6 +54,21 @@ public:
   void extend(const Segments &segments, const SliceContext &context, const LayerKept<void *> &kept,
               void *keyValues) const;
 
+  /// The forward in three parts, for who attends in a way of its own: norm and product to queries,
+  /// keys and values, which are not rotated yet; then, from what was attended, the product behind
+  /// it, the second norm and the product to gate and up; then the rest. The output may lie where
+  /// the input did.
+  void beforeAttention(std::int64_t tokens, const LayerTensors<const void *> &weights,
+                       const LayerKept<void *> &kept, const void *input,
+                       LayerScratch scratch) const;
+  void afterAttention(std::int64_t tokens, const LayerTensors<const void *> &weights,
+                      const LayerKept<void *> &kept, const void *input, LayerScratch scratch) const;
+  void feedForward(std::int64_t tokens, const LayerTensors<const void *> &weights,
+                   const LayerKept<void *> &kept, void *output, LayerScratch scratch) const;
+  /// Rotates the queries and keys of rows of qkv.
+  void rotate(const Segments &segments, void *qkv) const;
+  Attention attention() const;
+
   /// Turns kept.qkv and kept.gateUp into their gradients.
   void backwardInput(const Segments &segments, const SliceContext &context,
                      const LayerTensors<const void *> &weights, const LayerKept<void *> &kept,
@@ -67,15 +82,14 @@ public:
                       const void *outputGradient, LayerScratch scratch) const;
 
 private:
-  /// Queries, keys and values of the normed rows, rotated.
-  void project(const Segments &segments, const LayerTensors<const void *> &weights,
+  /// Queries, keys and values of the normed rows.
+  void project(std::int64_t tokens, const LayerTensors<const void *> &weights,
                const LayerKept<void *> &kept, ConstMatrix normed, LayerScratch scratch) const;
   Linear qkvProduct(std::int64_t tokens) const;
   Linear outputProduct(std::int64_t tokens) const;
   Linear gateUpProduct(std::int64_t tokens) const;
   Linear downProduct(std::int64_t tokens) const;
   RmsNorm norm(std::int64_t tokens) const;
-  Attention attention() const;
 
   const ModelConfig &config;
   const Kernels &kernels;

@@ -5,10 +5,8 @@
 namespace vime {
 namespace {
 
-void *at(void *base, std::uint64_t bytes) { return static_cast<std::byte *>(base) + bytes; }
-const void *at(const void *base, std::uint64_t bytes) {
-  return static_cast<const std::byte *>(base) + bytes;
-}
+void *at(void *base, std::uint64_t bytes) { return bytesFrom(base, bytes); }
+const void *at(const void *base, std::uint64_t bytes) { return bytesFrom(base, bytes); }
 
 /// The states of one microbatch, or their gradients: those that the stage keeps, and the one at
 /// either edge.
@@ -30,13 +28,6 @@ LayerKept<const void *> readOnly(const LayerKept<void *> &kept) {
           kept.gateUp,      kept.rawHeads, kept.headReciprocals};
 }
 
-template <typename Pointer>
-LayerTensors<Pointer> tensorsAt(Pointer start, const LayerTensors<std::uint64_t> &in) {
-  return {at(start, in.norm1),   at(start, in.qkv),       at(start, in.o),
-          at(start, in.norm2),   at(start, in.gateUp),    at(start, in.down),
-          at(start, in.qkvBias), at(start, in.queryNorm), at(start, in.keyNorm)};
-}
-
 std::unique_ptr<std::byte[]> makeRopeTable(const ModelConfig &config, MicrobatchCaps caps,
                                            const Kernels &kernels) {
   const std::size_t bytes =
@@ -53,8 +44,8 @@ LlamaStage::LlamaStage(const ModelConfig &config, StageRange range, MicrobatchCa
                        const Kernels &kernels)
     : config(config), range(range), caps(caps), kernels(kernels),
       regions(stageRegions(config, range, caps)),
-      inWeights(offsetsOf(stageSpec(config, range, caps), sizeOf(config.type))),
-      inGradients(offsetsOf(stageSpec(config, range, caps), sizeOf(kernels.sumType()))),
+      inWeights(stageSpec(config, range, caps), sizeOf(config.type)),
+      inGradients(stageSpec(config, range, caps), sizeOf(kernels.sumType())),
       ropeTable(makeRopeTable(config, caps, kernels)),
       layer(this->config, kernels, ropeTable.get()) {}
 
@@ -73,7 +64,7 @@ void LlamaStage::forward(const Segments &segments, const ForwardOperands &operan
     const SliceContext context = contextOf(segments, index, operands.context, nullptr);
     const LayerKept<void *> kept =
         layerKept(operands.stash, at(operands.workspace, regions.forwardLayer), index);
-    layer.forward(segments, context, layerWeights(operands.weights, index), kept, input,
+    layer.forward(segments, context, inWeights.layerAt(operands.weights, index), kept, input,
                   states[index + 1], scratch);
     if (context.rows != 0)
       layer.extend(segments, context, kept,
@@ -113,7 +104,7 @@ void LlamaStage::backwardInput(const Segments &segments,
   for (std::uint32_t index = layers(); index-- > 0;) {
     void *part = at(operands.weightStash, regions.weightLayers + index * regions.weightLayer.bytes);
     void *again = at(operands.weightStash, regions.weightKept + index * regions.layer.bytes);
-    const LayerTensors<const void *> weights = layerWeights(operands.weights, index);
+    const LayerTensors<const void *> weights = inWeights.layerAt(operands.weights, index);
     const LayerKept<void *> kept = layerKept(operands.stash, again, index);
     const SliceContext context =
         contextOf(segments, index, operands.context, operands.contextGradients);
@@ -139,8 +130,8 @@ void LlamaStage::backwardWeight(const Segments &segments, bool overwrite,
     const void *part =
         at(operands.weightStash, regions.weightLayers + index * regions.weightLayer.bytes);
     const void *again = at(operands.weightStash, regions.weightKept + index * regions.layer.bytes);
-    layer.backwardWeight(segments, overwrite, layerWeights(operands.weights, index),
-                         layerGradients(operands.gradients, index),
+    layer.backwardWeight(segments, overwrite, inWeights.layerAt(operands.weights, index),
+                         inGradients.layerAt(operands.gradients, index),
                          layerKept(operands.stash, again, index), layerPassed(part), states[index],
                          gradients[index + 1], scratch);
   }
@@ -172,7 +163,7 @@ void LlamaStage::backward(const Segments &segments, bool overwrite,
     above = gradientOf(layers());
   }
   for (std::uint32_t index = layers(); index-- > 0;) {
-    const LayerTensors<const void *> weights = layerWeights(operands.weights, index);
+    const LayerTensors<const void *> weights = inWeights.layerAt(operands.weights, index);
     const LayerKept<void *> kept =
         layerKept(operands.stash, at(operands.workspace, regions.backwardKept), index);
     const SliceContext context =
@@ -181,9 +172,9 @@ void LlamaStage::backward(const Segments &segments, bool overwrite,
       layer.keep(segments, context, weights, kept, states[index], scratch);
     layer.backwardInput(segments, context, weights, kept, layerPassed(part), states[index], above,
                         gradientOf(index), scratch);
-    layer.backwardWeight(segments, overwrite, weights, layerGradients(operands.gradients, index),
-                         readOnly(kept), layerPassed<const void *>(part), states[index], above,
-                         scratch);
+    layer.backwardWeight(segments, overwrite, weights,
+                         inGradients.layerAt(operands.gradients, index), readOnly(kept),
+                         layerPassed<const void *>(part), states[index], above, scratch);
     above = gradientOf(index);
   }
   if (range.embedding)
@@ -252,42 +243,6 @@ void LlamaStage::embeddingWeight(std::int64_t tokens, bool overwrite, const void
 }
 
 // ---- addresses ----
-
-LlamaStage::TensorOffsets LlamaStage::offsetsOf(const StageSpec &spec, std::uint64_t elementBytes) {
-  /// 0 for a tensor that the stage does not have.
-  const auto offset = [&](const std::string &name) {
-    const auto found = std::find_if(spec.tensors.begin(), spec.tensors.end(),
-                                    [&](const TensorSpec &tensor) { return tensor.name == name; });
-    return found == spec.tensors.end() ? 0 : found->offset * elementBytes;
-  };
-  const auto layer = [&](std::uint32_t index) { return "layers." + std::to_string(index) + "."; };
-  const std::string first = layer(spec.range.first);
-  const std::uint64_t start = offset(first + "norm1");
-  const auto inLayer = [&](const char *name) {
-    const std::uint64_t found = offset(first + name);
-    return found < start ? 0 : found - start;
-  };
-  TensorOffsets offsets{.embedding = offset("embedding"),
-                        .firstLayer = start,
-                        .norm = offset("norm"),
-                        .head = offset("head")};
-  if (spec.range.end - spec.range.first > 1)
-    offsets.layerStride = offset(layer(spec.range.first + 1) + "norm1") - start;
-  offsets.layer = {inLayer("norm1"),    inLayer("qkv"),     inLayer("o"),
-                   inLayer("norm2"),    inLayer("gate_up"), inLayer("down"),
-                   inLayer("qkv_bias"), inLayer("q_norm"),  inLayer("k_norm")};
-  return offsets;
-}
-
-LayerTensors<const void *> LlamaStage::layerWeights(const void *weights,
-                                                    std::uint32_t index) const {
-  return tensorsAt(at(weights, inWeights.firstLayer + index * inWeights.layerStride),
-                   inWeights.layer);
-}
-LayerTensors<void *> LlamaStage::layerGradients(void *gradients, std::uint32_t index) const {
-  return tensorsAt(at(gradients, inGradients.firstLayer + index * inGradients.layerStride),
-                   inGradients.layer);
-}
 
 template <typename Pointer> LayerKept<Pointer> LlamaStage::layerKept(Pointer start) const {
   const LayerStash &in = regions.layer;

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "runtime/Model/LlamaLayer.h"
+#include "runtime/Model/LlamaTensors.h"
 #include "runtime/Model/Stage.h"
 #include "runtime/ModelSpec/StageRegions.h"
 
@@ -25,15 +25,6 @@ public:
                       const BackwardWeightOperands &at) const override;
 
 private:
-  /// Bytes from the start of the weights, or of the gradients, whose elements may be wider.
-  struct TensorOffsets {
-    std::uint64_t embedding = 0, firstLayer = 0, layerStride = 0, norm = 0;
-    std::uint64_t head = 0;              // of a head that is not tied
-    LayerTensors<std::uint64_t> layer{}; // from the start of a layer
-  };
-
-  LayerTensors<const void *> layerWeights(const void *weights, std::uint32_t index) const;
-  LayerTensors<void *> layerGradients(void *gradients, std::uint32_t index) const;
   template <typename Pointer> LayerKept<Pointer> layerKept(Pointer start) const;
   /// A layer's part of the stash, or `again`, where its forward runs again.
   template <typename Pointer>
@@ -55,7 +46,6 @@ private:
   void embeddingWeight(std::int64_t tokens, bool overwrite, const void *ids,
                        const void *stateGradient, void *gradients) const;
 
-  static TensorOffsets offsetsOf(const StageSpec &spec, std::uint64_t elementBytes);
   std::uint32_t layers() const { return range.end - range.first; }
   Linear headProduct(std::int64_t tokens) const;
 
@@ -64,7 +54,7 @@ private:
   const MicrobatchCaps caps;
   const Kernels &kernels;
   const StageRegions regions;
-  const TensorOffsets inWeights, inGradients;
+  const LlamaTensors inWeights, inGradients;
   /// Cosines and sines for the longest segment: constant, and the only memory that a stage owns.
   const std::unique_ptr<std::byte[]> ropeTable;
   const LlamaLayer layer;
