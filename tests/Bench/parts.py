@@ -196,5 +196,24 @@ def pipeline(measure, orders):
                           [one["step_ms"] for one in theirs], "ms", 0, wall_target)
 
 
+# ---- generation: 16 sequences of 100 tokens behind prompts of 16, one thread (engine_bench.cpp) ----
+GENERATORS = ((8, 256, 688), (4, 128, 344))  # layers, hidden, ffn
+SEQUENCES, NEW = 16, 100
+
+
+def engine(measure, orders):
+    for layers, hidden, ffn in GENERATORS:
+        sizes = [str(number) for number in (layers, hidden, ffn, SEQUENCES, NEW, 3)]
+
+        def rate(found):
+            return found["tokens"] / median([one["all_s"] for one in found["rounds"]])
+
+        ours, theirs = measure.repeated(lambda: rate(measure.bench("engine_bench", *sizes)),
+                                        lambda: rate(measure.peer("generate.py", *sizes)))
+        yield Line(f"engine, {layers} layers, hidden {hidden}: tokens per second, peer's over ours", spread(ours, "/s", 0),
+                   spread(theirs, "/s", 0), median(theirs) / median(ours), 0.5)
+
+
 PARTS = {"null": null, "tiny": tiny, "compile": compile_large, "orders": every_order, "single": single, "libtorch": libtorch,
-         "overhead": overhead, "sleep": sleep, "commits": commits, "pipeline": pipeline}
+         "overhead": overhead, "sleep": sleep, "commits": commits, "pipeline": pipeline,
+         "engine": engine}
