@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/Driver/Costs.h"
 #include "compiler/Driver/Output.h"
 
 namespace vime {
@@ -52,11 +53,12 @@ struct ShowArguments {
 };
 int runShow(const ShowArguments &arguments, const OutputOptions &output);
 
-/// vimec simulate PLAN.bin [--costs F,I,W[,transfer] | --measured DIR] [--json [--actions]]
+/// vimec simulate PLAN.bin [--costs F,I,W[,transfer] | --machine MACHINE] [--measured DIR]
+///                [--json [--actions]]
 struct SimulateArguments {
   std::string plan;
-  std::string costs;    // empty: what is known of the plan's stages, else units
-  std::string measured; // folder of traces: their costs, and what they measured
+  CostChoice costs;
+  std::string measured; // folder of traces: what they measured, and its costs without a machine
   bool actions = false; // in the JSON: every action of the step, and memory over time
 };
 int runSimulate(const SimulateArguments &arguments, const OutputOptions &output);
@@ -66,16 +68,20 @@ struct ViewArguments {
   std::vector<std::string> inputs; // one above the other
   std::string picture;             // `-`: standard output
   std::string format;              // empty: by the ending of the picture's name
-  std::string costs, measured;     // as in SimulateArguments
+  CostChoice costs;
+  std::string measured; // as in SimulateArguments
 };
 int runView(const ViewArguments &arguments, const OutputOptions &output);
 
 /// vimec diff ONE OTHER [--costs …]: two jobs, two plans or two tables of orders
 struct DiffArguments {
   std::string one, other;
-  std::string costs; // as in SimulateArguments
+  CostChoice costs; // of plans
 };
 int runDiff(const DiffArguments &arguments, const OutputOptions &output);
+
+/// vimec machines [MACHINE|FILE.yaml]: all of them, or one
+int runMachines(const std::string &machine, const OutputOptions &output);
 
 /// vimec assemble PLAN.txt -o PLAN.bin [--unproved]
 struct AssembleArguments {

@@ -35,4 +35,17 @@ CLI::Option *takesCosts(CLI::Option *option) {
   });
 }
 
+CLI::Option *takesCostChoice(CLI::App &verb, CostChoice &choice) {
+  CLI::Option *costs = takesCosts(
+      verb.add_option("--costs", choice.costs,
+                      "what tasks of each stage cost, in units (default: as long as stages sleep; "
+                      "of others 1,1,1)"));
+  verb.add_option("--machine", choice.machine,
+                  "machine that the plan is to run on, by name (`vimec machines` lists them) or a "
+                  "file: costs follow from its figures, or from what `vimec calibrate` measured")
+      ->excludes(costs)
+      ->type_name("MACHINE|FILE.yaml");
+  return costs;
+}
+
 } // namespace vime

@@ -117,6 +117,8 @@ struct PlanFacts {
   std::optional<ActionTable> table;
   StepReport report;
   std::uint64_t messages = 0, peak = 0;
+  std::string unit; // of its times
+  double perUnit = 1;
 };
 
 std::uint64_t messagesOf(const ActionTable &table) {
@@ -126,7 +128,7 @@ std::uint64_t messagesOf(const ActionTable &table) {
   return messages;
 }
 
-Status readFacts(const std::string &path, const std::string &costs, Findings &findings,
+Status readFacts(const std::string &path, const CostBasis &basis, Findings &findings,
                  PlanFacts &facts) {
   StatusOr<plan::Plan> plan = plan::readPlan(path);
   if (!plan.ok())
@@ -136,8 +138,12 @@ Status readFacts(const std::string &path, const std::string &costs, Findings &fi
   if (findings.any())
     return Status(StatusCode::InvalidInput, "only proved plans are compared");
   facts.table.emplace(facts.plan, steadyStepOf(facts.plan));
-  const PlanCosts assumed = costsOf(facts.plan, costs);
-  facts.report = reportOf(*facts.table, simulate(*facts.table, assumed.durations));
+  StatusOr<PlanCosts> costs = costsOf(facts.plan, basis);
+  if (!costs.ok())
+    return costs.status();
+  facts.unit = costs->unit;
+  facts.perUnit = costs->perUnit;
+  facts.report = reportOf(*facts.table, simulate(*facts.table, costs->durations));
   facts.messages = messagesOf(*facts.table);
   for (const plan::Layout &layout : facts.plan.layouts)
     facts.peak = std::max(facts.peak, layout.arena[0]);
@@ -167,17 +173,16 @@ std::vector<Divergence> divergencesOf(const PlanFacts &one, const PlanFacts &oth
   return found;
 }
 
-Difference differenceOf(const PlanFacts &one, const PlanFacts &other, const std::string &unit,
-                        double perUnit) {
+Difference differenceOf(const PlanFacts &one, const PlanFacts &other) {
   const auto path = [](const PlanFacts &facts) {
     return static_cast<double>(facts.report.path.size());
   };
-  const auto step = [&](const PlanFacts &facts) {
-    return static_cast<double>(facts.report.period) / perUnit;
+  const auto step = [](const PlanFacts &facts) {
+    return static_cast<double>(facts.report.period) / facts.perUnit;
   };
   return {
       {},
-      {{"step", step(one), step(other), unit},
+      {{"step", step(one), step(other), one.unit},
        {"bubble", 100 * one.report.bubble, 100 * other.report.bubble, "%"},
        {"messages", static_cast<double>(one.messages), static_cast<double>(other.messages), ""},
        {"largest arena", static_cast<double>(one.peak), static_cast<double>(other.peak), "bytes"},
@@ -310,6 +315,12 @@ int runDiff(const DiffArguments &arguments, const OutputOptions &output) {
                                             kKinds[static_cast<std::size_t>(kind)], arguments.other,
                                             "a", kKinds[static_cast<std::size_t>(other)])),
                          output, "compare two jobs, two plans or two tables of orders");
+  if (kind == Kind::Table && !arguments.costs.machine.empty())
+    return reportFailure(Status(StatusCode::Usage, kMachineOfTable), output, kCostsOfTable);
+  int code = 0;
+  const std::optional<CostBasis> basis = readCostBasis(arguments.costs, output, code);
+  if (!basis)
+    return code;
   SourceCache sources;
   Findings findings;
   Status failure;
@@ -323,16 +334,15 @@ int runDiff(const DiffArguments &arguments, const OutputOptions &output) {
     const auto one = tableIn(arguments.one, findings, sources, failure);
     const auto other = tableIn(arguments.other, findings, sources, failure);
     if (one && other)
-      difference = differenceOf(*one, *other, readCosts(arguments.costs).value_or(UnitCosts{}));
+      difference =
+          differenceOf(*one, *other, readCosts(arguments.costs.costs).value_or(UnitCosts{}));
   } else {
     PlanFacts one, other;
-    failure = readFacts(arguments.one, arguments.costs, findings, one);
+    failure = readFacts(arguments.one, *basis, findings, one);
     if (failure.ok())
-      failure = readFacts(arguments.other, arguments.costs, findings, other);
-    if (failure.ok()) {
-      const PlanCosts costs = costsOf(one.plan, arguments.costs);
-      difference = differenceOf(one, other, costs.unit, costs.perUnit);
-    }
+      failure = readFacts(arguments.other, *basis, findings, other);
+    if (failure.ok())
+      difference = differenceOf(one, other);
   }
   if (findings.any())
     return reportFindings(findings, sources, output);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "compiler/Analysis/Measured.h"
-#include "compiler/Driver/Costs.h"
 #include "runtime/Plan/PlanFile.h"
 
 namespace vime {
@@ -16,15 +15,38 @@ std::string PlanCosts::show(std::int64_t nanoseconds) const {
   return text;
 }
 
-PlanCosts costsOf(const plan::Plan &plan, const std::string &costs) {
-  if (costs.empty() && plan.models[0].config.family == ModelFamily::Sleep)
-    return {declaredDurations(plan),
-            "as long as the job says that stages sleep; nothing else takes time", "ms", 1e6};
-  const UnitCosts units = readCosts(costs).value_or(UnitCosts{});
-  return {unitDurations(plan, units),
-          fmt::format("of each stage F {}, I {}, W {}, a transfer {}; nothing else takes time",
-                      units.forward, units.backwardInput, units.backwardWeight, units.transfer),
-          "units", static_cast<double>(kUnit)};
+std::optional<CostBasis> readCostBasis(const CostChoice &choice, const OutputOptions &output,
+                                       int &code) {
+  CostBasis basis{.costs = choice.costs, .machine = {}};
+  if (choice.machine.empty())
+    return basis;
+  basis.machine = findMachine(choice.machine, output, code);
+  return basis.machine ? std::optional(std::move(basis)) : std::nullopt;
+}
+
+StatusOr<PlanCosts> costsOf(const plan::Plan &plan, const CostBasis &basis) {
+  if (basis.machine) {
+    StatusOr<MachineCosts> costs = costsOn(*basis.machine, plan);
+    if (!costs.ok())
+      return costs.status();
+    return PlanCosts{.durations = std::move(costs->durations),
+                     .origin = fmt::format("on machine {}", basis.machine->name),
+                     .unit = "ms",
+                     .rows = std::move(costs->rows),
+                     .figures = std::move(costs->figures),
+                     .notes = std::move(costs->notes)};
+  }
+  if (basis.costs.empty() && plan.models[0].config.family == ModelFamily::Sleep)
+    return PlanCosts{.durations = declaredDurations(plan),
+                     .origin = "as long as the job says that stages sleep; nothing else takes time",
+                     .unit = "ms"};
+  const UnitCosts units = readCosts(basis.costs).value_or(UnitCosts{});
+  return PlanCosts{.durations = unitDurations(plan, units),
+                   .origin = fmt::format(
+                       "of each stage F {}, I {}, W {}, a transfer {}; nothing else takes time",
+                       units.forward, units.backwardInput, units.backwardWeight, units.transfer),
+                   .unit = "units",
+                   .perUnit = static_cast<double>(kUnit)};
 }
 
 StatusOr<Measured> measuredIn(const std::string &folder, const plan::Plan &plan,
@@ -39,8 +61,9 @@ StatusOr<Measured> measuredIn(const std::string &folder, const plan::Plan &plan,
                       "` was traced from its begin to its end on all ranks\nhelp: trace steps that "
                       "the run has, of whole batches: `--trace-steps 1:3`");
   alignClocks(table, *traces);
-  return Measured{{measuredDurations(table, *traces),
-                   fmt::format("medians of the steps traced in {}", folder), "ms", 1e6},
+  return Measured{{.durations = measuredDurations(table, *traces),
+                   .origin = fmt::format("medians of the steps traced in {}", folder),
+                   .unit = "ms"},
                   measuredStep(table, *traces, *step),
                   *step};
 }

@@ -3,10 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "compiler/Analysis/Durations.h"
 #include "compiler/Analysis/Simulate.h"
+#include "compiler/Driver/Costs.h"
+#include "compiler/Driver/Output.h"
+#include "compiler/Machine/MachineCosts.h"
 #include "runtime/Base/Status.h"
 
 namespace vime {
@@ -16,13 +21,40 @@ struct PlanCosts {
   std::string origin;   // "of each stage F 1, I 1, W 1, a transfer 0; nothing else takes time"
   std::string unit;     // "units", "ms"
   double perUnit = 1e6; // nanoseconds
+  // Of a machine: each cost with its origin, the figures that were used, where it is too small.
+  std::vector<CostRow> rows;
+  std::vector<std::string> figures, notes;
 
   /// A time as a number of units with at most three places.
   std::string show(std::int64_t nanoseconds) const;
 };
 
-/// `costs` as `readCosts` takes them; empty: as long as stages sleep, of others a unit each.
-PlanCosts costsOf(const plan::Plan &plan, const std::string &costs);
+/// What a choice says, read once for all plans that it is applied to.
+struct CostBasis {
+  std::string costs; // as in CostChoice
+  std::optional<Machine> machine;
+};
+
+/// Nothing if the machine is not there or makes no sense; then that has been reported and `code` is
+/// the exit code.
+std::optional<CostBasis> readCostBasis(const CostChoice &choice, const OutputOptions &output,
+                                       int &code);
+
+/// The profile of that name, or the file; likewise.
+std::optional<Machine> findMachine(const std::string &nameOrFile, const OutputOptions &output,
+                                   int &code);
+
+/// On the machine; without one as `costs` says; else as long as stages sleep, of others a unit
+/// each.
+StatusOr<PlanCosts> costsOf(const plan::Plan &plan, const CostBasis &basis);
+
+/// The rows as a table, figures and notes below; and each row as an object.
+std::string costTable(const PlanCosts &costs);
+std::string costRowsJson(const PlanCosts &costs);
+
+/// Why a machine cannot be given for the table of an order, and what can.
+inline constexpr const char *kMachineOfTable = "a machine says nothing of the tasks of a table",
+                            *kCostsOfTable = "give their costs: `--costs 10,12,8`";
 
 /// A step of a run beside what was expected of it.
 struct Measured {

@@ -28,6 +28,10 @@ std::string textOf(const Measured &measured, const StepReport &was, const StepRe
 } // namespace
 
 int runSimulate(const SimulateArguments &arguments, const OutputOptions &output) {
+  int code = 0;
+  const std::optional<CostBasis> basis = readCostBasis(arguments.costs, output, code);
+  if (!basis)
+    return code;
   const StatusOr<plan::Plan> plan = plan::readPlan(arguments.plan);
   if (!plan.ok())
     return reportFailure(plan.status(), output);
@@ -45,7 +49,11 @@ int runSimulate(const SimulateArguments &arguments, const OutputOptions &output)
       return reportFailure(found.status(), output);
     measured = std::move(*found);
   }
-  const PlanCosts costs = measured ? measured->costs : costsOf(*plan, arguments.costs);
+  StatusOr<PlanCosts> found =
+      measured && !basis->machine ? measured->costs : costsOf(*plan, *basis);
+  if (!found.ok())
+    return reportFailure(found.status(), output);
+  const PlanCosts &costs = *found;
   const Simulated run = simulate(table, costs.durations);
   if (run.stuck)
     return reportFailure(
@@ -53,13 +61,17 @@ int runSimulate(const SimulateArguments &arguments, const OutputOptions &output)
   const StepFacts facts = stepFactsOf(*plan, table, costs, run);
   if (output.json) {
     Json json = jsonOf(*plan, table, costs, facts, arguments.actions ? &run : nullptr);
+    if (!costs.rows.empty())
+      json["cost_rows"] = Json::parse(costRowsJson(costs));
+    if (!costs.notes.empty())
+      json["notes"] = costs.notes;
     if (measured)
       json["measured"] =
           jsonOf(*plan, table, costs, stepFactsOf(*plan, table, costs, measured->run),
                  arguments.actions ? &measured->run : nullptr);
     std::cout << json.dump(2) << "\n";
   } else {
-    std::cout << textOf(*plan, table, costs, facts);
+    std::cout << textOf(*plan, table, costs, facts) << costTable(costs);
     if (measured)
       std::cout << textOf(*measured, reportOf(table, measured->run), facts.report);
   }

@@ -8,6 +8,7 @@
 #include "compiler/Driver/Commands.h"
 #include "compiler/Driver/Costs.h"
 #include "compiler/Frontend/Settings.h"
+#include "compiler/Machine/Profiles.h"
 #include "compiler/Reference/CodePage.h"
 #include "compiler/Reference/FieldWords.h"
 #include "compiler/Reference/JobSchema.h"
@@ -100,8 +101,8 @@ void addShow(CLI::App &app, Invocation &invocation) {
 
 void takesMeasured(CLI::App &verb, CLI::Option *costs, std::string &folder) {
   verb.add_option("--measured", folder,
-                  "folder that `vime-exec --trace` wrote: costs as they were there, and what was "
-                  "measured beside what is expected")
+                  "folder that `vime-exec --trace` wrote: what was measured beside what is "
+                  "expected, at the costs that were there or, with it, on `--machine`")
       ->excludes(costs)
       ->type_name("DIR");
 }
@@ -111,11 +112,7 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
   CLI::App *verb = app.add_subcommand(
       "simulate", "say how long a step of a plan takes, where its ranks idle, and why");
   verb->add_option("plan", simulate->plan, "plan to simulate")->required()->type_name("PLAN.bin");
-  takesMeasured(*verb,
-                takesCosts(verb->add_option("--costs", simulate->costs,
-                                            "what tasks of each stage cost, in units (default: as "
-                                            "long as stages sleep; of others 1,1,1)")),
-                simulate->measured);
+  takesMeasured(*verb, takesCostChoice(*verb, simulate->costs), simulate->measured);
   CLI::Option *json = takesJson(*verb, invocation);
   verb->add_flag("--actions", simulate->actions,
                  "in the JSON: times and slack of every action, and memory of each rank over time")
@@ -143,11 +140,7 @@ void addView(CLI::App &app, Invocation &invocation) {
                              "text (default: by the ending of the picture's name, .html .svg .json "
                              ".txt)"),
             {"html", "svg", "chrome", "grid"});
-  takesMeasured(*verb,
-                takesCosts(verb->add_option("--costs", view->costs,
-                                            "what tasks of each stage cost, in units (default: as "
-                                            "long as stages sleep; of others 1,1,1)")),
-                view->measured);
+  takesMeasured(*verb, takesCostChoice(*verb, view->costs), view->measured);
   takesJson(*verb, invocation);
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runView(*view, invocation.output); };
@@ -161,11 +154,25 @@ void addDiff(CLI::App &app, Invocation &invocation) {
   constexpr const char *kType = "JOB.yaml|PLAN.bin|TABLE.csv";
   verb->add_option("one", diff->one, "what was")->required()->type_name(kType);
   verb->add_option("other", diff->other, "what is now")->required()->type_name(kType);
-  takesCosts(verb->add_option("--costs", diff->costs,
-                              "what tasks of each stage cost, in units, for plans and orders"));
+  takesCostChoice(*verb, diff->costs);
   takesJson(*verb, invocation);
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runDiff(*diff, invocation.output); };
+  });
+}
+
+void addMachines(CLI::App &app, Invocation &invocation) {
+  auto machine = std::make_shared<std::string>();
+  CLI::App *verb = app.add_subcommand(
+      "machines", "list the machines whose figures are known, or print one to copy and edit");
+  verb->footer("\nexamples:\n"
+               "  vimec machines h100-80g > mine.yaml\n"
+               "  vimec simulate plan.bin --machine mine.yaml\n");
+  verb->add_option("machine", *machine, "one of them, or a file to judge and print")
+      ->type_name("MACHINE|FILE.yaml");
+  takesJson(*verb, invocation);
+  verb->callback([=, &invocation] {
+    invocation.run = [=, &invocation] { return runMachines(*machine, invocation.output); };
   });
 }
 
@@ -286,6 +293,13 @@ std::vector<std::string> fieldPaths(std::string_view behind = "") {
   return paths;
 }
 
+std::vector<std::string> machineNames() {
+  std::vector<std::string> names;
+  for (const MachineProfile &profile : machineProfiles())
+    names.emplace_back(profile.name);
+  return names;
+}
+
 void addMan(CLI::App &app, Invocation &invocation) {
   auto page = std::make_shared<std::string>("vimec");
   CLI::App *verb = app.add_subcommand("man", "print a manual page");
@@ -326,7 +340,8 @@ void addCompletion(CLI::App &app, Invocation &invocation) {
                                     {{"FIELD", fieldPaths()},
                                      {"FIELD=VALUE", fieldPaths("=")},
                                      {"CODE", allCodes()},
-                                     {"ORDER", {orders.begin(), orders.end()}}});
+                                     {"ORDER", {orders.begin(), orders.end()}},
+                                     {"MACHINE", machineNames()}});
       return 0;
     };
   });
@@ -365,8 +380,8 @@ void addCompile(CLI::App &app, Invocation &invocation) {
 
 void addVerbs(CLI::App &app, Invocation &invocation) {
   for (const auto add :
-       {addCheck, addExplain, addVerify, addShow, addSimulate, addView, addDiff, addAssemble,
-        addOrder, addImport, addSchedules, addSchema, addMan, addCompletion})
+       {addCheck, addExplain, addVerify, addShow, addSimulate, addView, addDiff, addMachines,
+        addAssemble, addOrder, addImport, addSchedules, addSchema, addMan, addCompletion})
     add(app, invocation);
 }
 

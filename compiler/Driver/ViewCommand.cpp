@@ -1,5 +1,6 @@
 // vimec view: plans and orders as pictures. What is wrong with one is told, and drawn as far as it
 // comes.
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -60,7 +61,7 @@ void pointAt(const Finding &finding, const Timeline &timeline, TimelineProblem &
 }
 
 StatusOr<Drawn> drawnPlan(const std::string &path, const ViewArguments &arguments,
-                          Findings &findings) {
+                          const CostBasis &basis, Findings &findings) {
   const StatusOr<plan::Plan> plan = plan::readPlan(path);
   if (!plan.ok())
     return plan.status();
@@ -78,7 +79,11 @@ StatusOr<Drawn> drawnPlan(const std::string &path, const ViewArguments &argument
       return found.status();
     measured = std::move(*found);
   }
-  const PlanCosts costs = measured ? measured->costs : costsOf(*plan, arguments.costs);
+  StatusOr<PlanCosts> assumed =
+      measured && !basis.machine ? measured->costs : costsOf(*plan, basis);
+  if (!assumed.ok())
+    return assumed.status();
+  const PlanCosts &costs = *assumed;
   const Simulated run = simulate(table, costs.durations);
   StepReport report = reportOf(table, run);
   report.slack = slackOf(table, costs.durations, run);
@@ -132,7 +137,7 @@ StatusOr<Drawn> drawnTable(const std::string &path, const ViewArguments &argumen
   const std::size_t before = findings.size();
   verifyOrder(table, path, findings);
   const Schedule order = table.schedule();
-  const UnitCosts costs = readCosts(arguments.costs).value_or(UnitCosts{});
+  const UnitCosts costs = readCosts(arguments.costs.costs).value_or(UnitCosts{});
   Drawn drawn{timelineOf(order, std::filesystem::path(path).filename().string(), costs),
               toTimeline(order, costs),
               {}};
@@ -183,6 +188,9 @@ int runView(const ViewArguments &arguments, const OutputOptions &output) {
   if (!arguments.measured.empty() &&
       (arguments.inputs.size() > 1 || holdsTable(arguments.inputs[0])))
     return reportFailure(Status(StatusCode::Usage, "traces are of one plan"), output);
+  if (!arguments.costs.machine.empty() &&
+      std::any_of(arguments.inputs.begin(), arguments.inputs.end(), holdsTable))
+    return reportFailure(Status(StatusCode::Usage, kMachineOfTable), output, kCostsOfTable);
   for (const std::string &input : arguments.inputs) {
     std::error_code error;
     if (std::filesystem::equivalent(input, arguments.picture, error))
@@ -190,12 +198,16 @@ int runView(const ViewArguments &arguments, const OutputOptions &output) {
                                                          "`, which it is made from"),
                            output);
   }
+  int code = 0;
+  const std::optional<CostBasis> basis = readCostBasis(arguments.costs, output, code);
+  if (!basis)
+    return code;
   SourceCache sources;
   Findings findings;
   std::vector<Drawn> drawn;
   for (const std::string &input : arguments.inputs) {
     StatusOr<Drawn> one = holdsTable(input) ? drawnTable(input, arguments, findings, sources)
-                                            : drawnPlan(input, arguments, findings);
+                                            : drawnPlan(input, arguments, *basis, findings);
     if (!one.ok())
       return findings.any() ? reportFindings(findings, sources, output)
                             : reportFailure(one.status(), output);

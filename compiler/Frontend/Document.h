@@ -39,9 +39,9 @@ struct Entry {
 
 /// The root of the one document in `text`; nothing if something made reading on pointless. What was
 /// found besides (a duplicate key) is in `findings`, and the rest is there. The root may be any
-/// kind of node.
-std::optional<Node> readDocument(std::string_view text, const std::string &file,
-                                 Findings &findings);
+/// kind of node. `what` names in messages what the file is.
+std::optional<Node> readDocument(std::string_view text, const std::string &file, Findings &findings,
+                                 const std::string &what = "a job");
 
 /// UTF-8 without control characters, no tab in an indentation, no monstrous size. False if not;
 /// then YAML is not tried.

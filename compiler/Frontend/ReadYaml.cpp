@@ -113,14 +113,15 @@ private:
 
 class TreeBuilder : public YAML::EventHandler {
 public:
-  TreeBuilder(const Places &places, Findings &findings) : places(places), findings(findings) {}
+  TreeBuilder(const Places &places, Findings &findings, std::string what)
+      : places(places), findings(findings), what(std::move(what)) {}
 
   void OnDocumentStart(const YAML::Mark &mark) override {
     if (++documents == 1)
       return;
     SourceSpan span = places.at(mark);
     span.length = 3;
-    unsupported(span, "a job is one document", "a second one starts here",
+    unsupported(span, what + " is one document", "a second one starts here",
                 "remove the `---` and what follows it");
     throw Stop();
   }
@@ -141,7 +142,7 @@ public:
   }
 
   void OnAlias(const YAML::Mark &mark, YAML::anchor_t) override {
-    unsupported(places.word(mark), "a job has no aliases", "says nothing itself",
+    unsupported(places.word(mark), what + " has no aliases", "says nothing itself",
                 "write the value here");
     add({.kind = Node::Kind::Empty, .broken = true, .span = places.at(mark)});
   }
@@ -234,7 +235,7 @@ private:
     entry.value = std::move(node);
     if (entry.key == "<<" || isDuplicate(parent, entry)) {
       if (entry.key == "<<")
-        unsupported(entry.keySpan, "a job has no merge keys", "not a key", "write the keys here");
+        unsupported(entry.keySpan, what + " has no merge keys", "not a key", "write the keys here");
       return &spare.emplace_back(std::move(entry.value));
     }
     parent.indices.emplace(entry.key, parent.node->entries.size());
@@ -254,8 +255,8 @@ private:
     return true;
   }
 
-  void unsupported(SourceSpan span, std::string what, std::string label, std::string help) {
-    findings.error(Rule::J, number(JobCode::UnsupportedYaml), std::move(what))
+  void unsupported(SourceSpan span, std::string message, std::string label, std::string help) {
+    findings.error(Rule::J, number(JobCode::UnsupportedYaml), std::move(message))
         .at(std::move(span), std::move(label))
         .withHelp(std::move(help));
   }
@@ -263,7 +264,7 @@ private:
   bool refuseAnchor(const YAML::Mark &mark, YAML::anchor_t anchor) {
     if (anchor == YAML::NullAnchor)
       return false;
-    unsupported(places.word(mark), "a job has no anchors", "no value",
+    unsupported(places.word(mark), what + " has no anchors", "no value",
                 "remove the `&` and its name");
     return true;
   }
@@ -272,7 +273,7 @@ private:
   bool refuseTag(const YAML::Mark &mark, const std::string &tag) {
     if (tag.empty() || tag == "?" || tag == "!")
       return false;
-    unsupported(places.word(mark), "a job has no tags", "the key decides what its value is",
+    unsupported(places.word(mark), what + " has no tags", "the key decides what its value is",
                 "remove the tag");
     return true;
   }
@@ -284,6 +285,7 @@ private:
 
   const Places &places;
   Findings &findings;
+  const std::string what; // the file is
   std::vector<Open> open;
   std::deque<Node> spare;
   int documents = 0;
@@ -327,12 +329,12 @@ void reportSyntax(const YAML::Exception &error, const Places &places, const Sour
 
 } // namespace
 
-std::optional<Node> readDocument(std::string_view text, const std::string &file,
-                                 Findings &findings) {
+std::optional<Node> readDocument(std::string_view text, const std::string &file, Findings &findings,
+                                 const std::string &what) {
   if (text.starts_with(kByteOrderMark))
     text.remove_prefix(kByteOrderMark.size());
   const Places places(text, file);
-  TreeBuilder builder(places, findings);
+  TreeBuilder builder(places, findings, what);
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
