@@ -63,17 +63,19 @@ struct SimulateArguments {
 };
 int runSimulate(const SimulateArguments &arguments, const OutputOptions &output);
 
-/// vimec view PLAN.bin|TABLE.csv... -o PICTURE [--format=html|svg|chrome|grid] [--costs …]
+/// vimec view JOB.yaml|PLAN.bin|TABLE.csv|TRACE.json... -o PICTURE [--format=html|svg|chrome|grid]
+/// [--costs …]
 struct ViewArguments {
   std::vector<std::string> inputs; // one above the other
   std::string picture;             // `-`: standard output
   std::string format;              // empty: by the ending of the picture's name
   CostChoice costs;
-  std::string measured; // as in SimulateArguments
+  std::string measured;              // as in SimulateArguments
+  std::vector<std::string> settings; // of jobs among the inputs
 };
 int runView(const ViewArguments &arguments, const OutputOptions &output);
 
-/// vimec diff ONE OTHER [--costs …]: two jobs, two plans or two tables of orders
+/// vimec diff ONE OTHER [--costs …]: two jobs, plans, tables of orders or traces
 struct DiffArguments {
   std::string one, other;
   CostChoice costs; // of plans

@@ -126,12 +126,14 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
 void addView(CLI::App &app, Invocation &invocation) {
   auto view = std::make_shared<ViewArguments>();
   CLI::App *verb = app.add_subcommand(
-      "view", "draw plans and orders: a page that needs no network, a drawing, a trace");
+      "view", "draw jobs, plans, orders and traces: a page that needs no network, a drawing, a "
+              "trace");
   verb->add_option("input", view->inputs,
-                   "plan, or the table of an order; several are drawn one above the other, with "
-                   "what differs")
+                   "plan, job, table of an order, or trace that this verb wrote; several are drawn "
+                   "one above the other, with what differs: of a plan and its trace what was "
+                   "expected and what was")
       ->required()
-      ->type_name("PLAN.bin|TABLE.csv");
+      ->type_name("PLAN.bin|JOB.yaml|TABLE.csv|TRACE.json");
   verb->add_option("-o,--output", view->picture, "picture to write; -: to standard output")
       ->required()
       ->type_name("PICTURE");
@@ -141,6 +143,7 @@ void addView(CLI::App &app, Invocation &invocation) {
                              ".txt)"),
             {"html", "svg", "chrome", "grid"});
   takesMeasured(*verb, takesCostChoice(*verb, view->costs), view->measured);
+  takesSettings(*verb, view->settings);
   takesJson(*verb, invocation);
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runView(*view, invocation.output); };
@@ -149,9 +152,9 @@ void addView(CLI::App &app, Invocation &invocation) {
 
 void addDiff(CLI::App &app, Invocation &invocation) {
   auto diff = std::make_shared<DiffArguments>();
-  CLI::App *verb =
-      app.add_subcommand("diff", "say what is different between two jobs, two plans or two orders");
-  constexpr const char *kType = "JOB.yaml|PLAN.bin|TABLE.csv";
+  CLI::App *verb = app.add_subcommand(
+      "diff", "say what is different between two jobs, two plans, two orders or two traces");
+  constexpr const char *kType = "JOB.yaml|PLAN.bin|TABLE.csv|TRACE.json";
   verb->add_option("one", diff->one, "what was")->required()->type_name(kType);
   verb->add_option("other", diff->other, "what is now")->required()->type_name(kType);
   takesCostChoice(*verb, diff->costs);

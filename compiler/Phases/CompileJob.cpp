@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "compiler/Analysis/Predict.h"
 #include "compiler/Lowering/StepFamily.h"
 #include "compiler/Phases/JobIr.h"
 #include "compiler/Phases/LeaveToExit.h"
@@ -77,11 +78,21 @@ private:
     lap("flatten");
     verifyPlan(*compiled.plan, findings, job.file);
     lap("verify");
-    if (!findings.any())
+    if (!findings.any()) {
+      expect();
       return true;
+    }
     leadToLimit(job, findings);
     compiled.plan.reset();
     return false;
+  }
+
+  /// What is known of how long its tasks take stands in the plan, for who watches it run.
+  void expect() {
+    if (compiled.plan->models[0].config.family != ModelFamily::Sleep)
+      return;
+    predict(*compiled.plan, declaredDurations(*compiled.plan), "as long as stages sleep");
+    lap("predict");
   }
 
   bool fail(std::string_view name) {

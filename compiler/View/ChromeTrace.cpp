@@ -27,11 +27,30 @@ public:
   }
 
 private:
+  /// What no event says, so that a trace is a whole timeline (ReadChromeTrace.h).
   std::string about() const {
-    return fmt::format("{{\"format\": \"vime-trace\", \"format_version\": 1, \"title\": {}, "
-                       "\"schedule\": {}, \"plan\": {}, \"costs\": {}}}",
-                       quote(timeline.title), quote(timeline.schedule), quote(timeline.planId),
-                       quote(timeline.costs));
+    std::vector<std::string> kinds, rows, problems;
+    for (const BarKind &kind : timeline.kinds)
+      kinds.push_back(
+          fmt::format("[{}, {}, {}]", quote(kind.name), quote(kind.letter), quote(kind.origin)));
+    for (const TimelineRow &row : timeline.rows)
+      rows.push_back(fmt::format(
+          "{{\"rank\": {}, \"stages\": [{}], \"busy\": {}, \"idle\": [{}, {}, {}, {}, {}], "
+          "\"arena\": {}, \"limit\": {}}}",
+          row.rank, fmt::join(row.stages, ", "), row.busy, row.idle.warmUp, row.idle.dependence,
+          row.idle.communication, row.idle.imbalance, row.idle.coolDown, row.arena, row.limit));
+    for (const TimelineProblem &problem : timeline.problems)
+      problems.push_back(
+          fmt::format("[{}, [{}]]", quote(problem.text), fmt::join(problem.bars, ", ")));
+    return fmt::format(
+        "{{\"format\": \"vime-trace\", \"format_version\": 2, \"title\": {}, \"schedule\": {}, "
+        "\"plan\": {}, \"version\": {}, \"costs\": {}, \"unit\": {}, \"per_unit\": {}, "
+        "\"microbatches\": {}, \"period\": {}, \"bubble\": {},\n\"kinds\": [{}],\n\"rows\": "
+        "[{}],\n\"path\": [{}],\n\"problems\": [{}]}}",
+        quote(timeline.title), quote(timeline.schedule), quote(timeline.planId),
+        quote(timeline.version), quote(timeline.costs), quote(timeline.unit), timeline.perUnit,
+        timeline.microbatches, timeline.period, timeline.bubble, fmt::join(kinds, ", "),
+        fmt::join(rows, ", "), fmt::join(timeline.path, ", "), fmt::join(problems, ", "));
   }
 
   void writeRow(const TimelineRow &row) {
@@ -69,12 +88,12 @@ private:
         "{{\"ph\": \"X\", \"pid\": {}, \"tid\": {}, \"name\": {}, \"cat\": {}, \"ts\": {}, "
         "\"dur\": "
         "{}, \"args\": {{\"action\": {}, \"stage\": {}, \"microbatch\": {}, \"posted\": {}, "
-        "\"wait_for_peer\": {}, \"wait_for_link\": {}}}}},\n",
+        "\"wait_for_peer\": {}, \"wait_for_link\": {}, \"peer\": {}, \"behind\": [{}]}}}},\n",
         row.rank, static_cast<int>(bar.lane), quote(labelOf(bar)),
         quote(timeline.kinds[bar.kind].name), microseconds(bar.begin),
         microseconds(bar.end - bar.begin), bar.action, bar.stage, bar.microbatch,
         microseconds(bar.posted), microseconds(bar.ready - bar.posted),
-        microseconds(bar.begin - bar.ready));
+        microseconds(bar.begin - bar.ready), bar.peer, fmt::join(bar.behind, ", "));
     if (bar.peer < 0)
       return;
     const bool sends = bar.lane == DrawnLane::Send; // both ends name the message by its send

@@ -97,6 +97,9 @@ void columns(Of<plan::Predictions> auto &predictions, auto &visit) {
   visit("step_units", predictions.stepUnits);
   visit("bubble", predictions.bubble);
   visit("peak_live", predictions.peakLive);
+  visit.optional("costs", predictions.costs, !predictions.costs.empty());
+  visit.optional("step_seconds", predictions.stepSeconds, predictions.stepSeconds != 0);
+  visit.optional("expected_bubble", predictions.expectedBubble, predictions.expectedBubble != 0);
 }
 
 void columns(Of<ModelConfig> auto &config, auto &visit) {

@@ -133,7 +133,10 @@ Json settingsJson(const Plan &plan) {
           {"predictions",
            {{"step_units", plan.predictions.stepUnits},
             {"bubble", plan.predictions.bubble},
-            {"peak_live", plan.predictions.peakLive}}}};
+            {"peak_live", plan.predictions.peakLive},
+            {"costs", plan.predictions.costs},
+            {"step_seconds", plan.predictions.stepSeconds},
+            {"expected_bubble", plan.predictions.expectedBubble}}}};
 }
 
 Json headJson(const Plan &plan) {

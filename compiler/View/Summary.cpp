@@ -112,6 +112,13 @@ std::string packedText(const DataSettings &data) {
                      isPacked ? fmt::format(", packed up to {} tokens", data.tokens) : "");
 }
 
+std::string expectedJson(const Predictions &expected) {
+  if (expected.costs.empty())
+    return "null"; // nobody knows
+  return fmt::format("{{\"costs\": {}, \"seconds\": {}, \"bubble\": {}}}", quote(expected.costs),
+                     expected.stepSeconds, expected.expectedBubble);
+}
+
 } // namespace
 
 std::string planSummary(const Plan &plan, std::span<const std::string_view> proved) {
@@ -135,6 +142,10 @@ std::string planSummary(const Plan &plan, std::span<const std::string_view> prov
   text += fmt::format("bubble    {:.1f} % at unit costs (step {} units, at most {} on a rank)\n",
                       100 * plan.predictions.bubble, plan.predictions.stepUnits,
                       amount(plan.predictions.peakLive, "stash"));
+  if (!plan.predictions.costs.empty())
+    text += fmt::format("expected  {:.4g} s a step, bubble {:.1f} % ({})\n",
+                        plan.predictions.stepSeconds, 100 * plan.predictions.expectedBubble,
+                        plan.predictions.costs);
   if (!proved.empty())
     text += fmt::format("proved    {}\n", fmt::join(proved, " "));
   appendTable(plan, text);
@@ -166,6 +177,7 @@ std::string summaryJson(const Plan &plan, std::span<const std::string_view> prov
   "bubble": {},
   "step_units": {},
   "peak_live": {},
+  "expected": {},
   "proved": [{}],
   "ranks": [
     {}
@@ -174,7 +186,8 @@ std::string summaryJson(const Plan &plan, std::span<const std::string_view> prov
                      toHex(planId(plan)), quote(plan.run.name), quote(plan.schedule),
                      plan.mesh.pipeline, plan.mesh.data, plan.run.steps, plan.data.microbatches,
                      fmt::join(stages, ", "), quote(plan.run.exportTo), plan.predictions.bubble,
-                     plan.predictions.stepUnits, plan.predictions.peakLive, fmt::join(labels, ", "),
+                     plan.predictions.stepUnits, plan.predictions.peakLive,
+                     expectedJson(plan.predictions), fmt::join(labels, ", "),
                      fmt::join(ranks, ",\n    "));
 }
 

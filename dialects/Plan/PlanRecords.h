@@ -256,6 +256,9 @@ template <typename Fields> void visitFields(Fields &fields, plan::Predictions &p
   fields.named("step_units", predictions.stepUnits);
   fields.named("bubble", predictions.bubble);
   fields.named("peak_live", predictions.peakLive);
+  fields.optional("costs", predictions.costs, std::string());
+  fields.optional("step_seconds", predictions.stepSeconds, 0.0);
+  fields.optional("expected_bubble", predictions.expectedBubble, 0.0);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::Origin &origin) {
   OpcodeWord opcode = wordOf(origin.opcode);

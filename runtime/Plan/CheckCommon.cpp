@@ -277,7 +277,9 @@ Status checkSettings(const Plan &plan) {
   if (!isEnumerator(plan.gradientOrder))
     return unacceptable("gradients are added up in no known order");
   const Predictions &p = plan.predictions;
-  if (!isAmount(p.stepUnits) || !(p.bubble >= 0 && p.bubble <= 1))
+  const auto isShare = [](double share) { return share >= 0 && share <= 1; };
+  if (!isAmount(p.stepUnits) || !isShare(p.bubble) || !isAmount(p.stepSeconds) ||
+      !isShare(p.expectedBubble) || !isCleanText(p.costs))
     return unacceptable("a prediction is out of range");
   if (Status status = checkData(plan.data, plan.mesh.data); !status.ok())
     return status;

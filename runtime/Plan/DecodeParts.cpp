@@ -248,7 +248,8 @@ bool decodeConnect(std::string_view bytes, std::vector<ConnectRound> &rounds) {
 bool decodePredictions(std::string_view bytes, Predictions &predictions) {
   const auto *table = rootOf<file::Predictions>(bytes);
   if (table)
-    predictions = {table->step_units(), table->bubble(), table->peak_live()};
+    predictions = {table->step_units(),   table->bubble(),       table->peak_live(),
+                   table->costs()->str(), table->step_seconds(), table->expected_bubble()};
   return table;
 }
 

@@ -224,8 +224,9 @@ flatbuffers::DetachedBuffer encodeConnect(const std::vector<ConnectRound> &round
 
 flatbuffers::DetachedBuffer encodePredictions(const Predictions &predictions) {
   FlatBufferBuilder builder;
-  const auto &[stepUnits, bubble, peakLive] = predictions;
-  builder.Finish(file::CreatePredictions(builder, stepUnits, bubble, peakLive));
+  const auto &[stepUnits, bubble, peakLive, costs, stepSeconds, expectedBubble] = predictions;
+  builder.Finish(file::CreatePredictions(builder, stepUnits, bubble, peakLive,
+                                         builder.CreateString(costs), stepSeconds, expectedBubble));
   return builder.Release();
 }
 

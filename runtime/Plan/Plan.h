@@ -376,12 +376,15 @@ struct ConnectRound {
   bool operator==(const ConnectRound &) const = default;
 };
 
-/// What the compiler expects; unit costs until there is a cost model. Shown by tools, never read by
-/// the executor.
+/// What the compiler expects. Shown by tools, never read by the executor.
 struct Predictions {
   double stepUnits = 0;       // makespan of a step at F=I=W=1, B=2
   double bubble = 0;          // fraction of rank time idle in that step
   std::uint32_t peakLive = 0; // most microbatches alive on a rank
+  /// Where costs in seconds come from; empty: nobody knows any, and what follows is 0.
+  std::string costs;
+  double stepSeconds = 0;    // from one step to the next
+  double expectedBubble = 0; // fraction of rank time idle in it
   bool operator==(const Predictions &) const = default;
 };
 

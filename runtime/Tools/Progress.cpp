@@ -108,13 +108,17 @@ bool Progress::isDue(std::uint64_t step) {
 }
 
 std::string Progress::line(const StepSummary &step) const {
-  const double speed =
-      step.seconds > 0 ? static_cast<double>(step.record.tokens) / step.seconds : 0;
   const int width = static_cast<int>(std::to_string(summary.plannedSteps).size());
   const std::uint64_t skipped = summary.skippedSteps();
-  return fmt::format("step {:>{}}/{}  loss {:.4f}  {:>6.0f} tokens/s  bubble {:4.1f} %{}",
-                     step.record.step + 1, width, summary.plannedSteps, step.record.loss, speed,
-                     100 * step.bubble, skipped == 0 ? "" : fmt::format("  {} skipped", skipped));
+  const plan::Predictions &expected = summary.expected;
+  return fmt::format("step {:>{}}/{}  loss {:.4f}  {:>6.0f} tokens/s  {:.3f} s{}  bubble {:4.1f} % "
+                     "(plan {:.1f}){}",
+                     step.record.step + 1, width, summary.plannedSteps, step.record.loss,
+                     tokensPerSecond(step), step.seconds,
+                     expected.costs.empty() ? ""
+                                            : fmt::format(" (plan {:.3f})", expected.stepSeconds),
+                     100 * step.bubble, 100 * summary.expectedBubble(),
+                     skipped == 0 ? "" : fmt::format("  {} skipped", skipped));
 }
 
 void Progress::close() {

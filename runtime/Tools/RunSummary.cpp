@@ -40,8 +40,8 @@ double bubbleOf(std::span<const plan::RankStats> ranks) {
 
 RunSummary::RunSummary(const plan::Plan &plan, std::string transport)
     : name(plan.run.name), transport(std::move(transport)), savedIn(plan.checkpoint.directory),
-      plannedSteps(plan.run.steps), computeSeconds(plan.mesh.ranks()), cores(availableCores()),
-      processAllowance(plan::processAllowance(plan)) {
+      plannedSteps(plan.run.steps), expected(plan.predictions), computeSeconds(plan.mesh.ranks()),
+      cores(availableCores()), processAllowance(plan::processAllowance(plan)) {
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
     arenaBytes.push_back(plan::arenaBytes(plan, rank));
     rankAllowance.push_back(plan::rankAllowance(plan, rank));
@@ -77,6 +77,10 @@ std::uint64_t RunSummary::skippedSteps() const {
   return count;
 }
 
+double tokensPerSecond(const StepSummary &step) {
+  return step.seconds > 0 ? static_cast<double>(step.record.tokens) / step.seconds : 0;
+}
+
 double RunSummary::tokensPerSecond() const {
   double tokens = 0;
   for (const StepSummary &step : steps)
@@ -89,6 +93,10 @@ double RunSummary::bubble() const {
   for (const StepSummary &step : steps)
     idle += step.bubble * step.seconds;
   return seconds() > 0 ? idle / seconds() : 0;
+}
+
+double RunSummary::expectedBubble() const {
+  return expected.costs.empty() ? expected.bubble : expected.expectedBubble;
 }
 
 std::size_t RunSummary::slowestRank() const {
@@ -129,8 +137,14 @@ std::string textOf(const RunSummary &summary) {
     text += fmt::format("\n  skipped       {} whose gradients were not finite",
                         counted(skipped, "step"));
   text += fmt::format("\n  speed         {:.0f} tokens/s", summary.tokensPerSecond());
-  text += fmt::format("\n  bubble        {:.1f} % of the ranks' time without compute",
-                      100 * summary.bubble());
+  if (!summary.steps.empty() && !summary.expected.costs.empty())
+    text += fmt::format("\n  step          {:.4g} s, the plan expects {:.4g} s ({})",
+                        summary.seconds() / static_cast<double>(summary.steps.size()),
+                        summary.expected.stepSeconds, summary.expected.costs);
+  text += fmt::format("\n  bubble        {:.1f} % of the ranks' time without compute, the plan "
+                      "expects {:.1f} %{}",
+                      100 * summary.bubble(), 100 * summary.expectedBubble(),
+                      summary.expected.costs.empty() ? " (unit costs)" : "");
   if (summary.computeSeconds.size() > summary.cores)
     text += fmt::format("\n                ({} ranks share {} cores: waiting for a core counts as "
                         "compute, the true value is larger)",
@@ -164,7 +178,17 @@ Json stepJson(const StepSummary &step) {
           {"microbatches", step.record.microbatches},
           {"skipped", step.record.skipped != 0},
           {"seconds", step.seconds},
+          {"tokens_per_second", tokensPerSecond(step)},
           {"bubble", step.bubble}};
+}
+
+/// `seconds` is null where the plan knows no costs; `bubble` is at unit costs then.
+Json expectedJson(const RunSummary &summary) {
+  const plan::Predictions &expected = summary.expected;
+  const bool isKnown = !expected.costs.empty();
+  return {{"costs", isKnown ? expected.costs : "units"},
+          {"seconds", isKnown ? Json(expected.stepSeconds) : Json()},
+          {"bubble", summary.expectedBubble()}};
 }
 
 Json evaluationJson(const EvaluationRecord &one) {
@@ -194,7 +218,8 @@ std::string startLine(const RunSummary &summary, std::string_view planId) {
                           {"ranks", summary.arenaBytes.size()},
                           {"steps", summary.plannedSteps},
                           {"transport", summary.transport},
-                          {"arena_bytes", summary.arenaBytes}});
+                          {"arena_bytes", summary.arenaBytes},
+                          {"expected", expectedJson(summary)}});
 }
 
 std::string stepLine(const StepSummary &step) { return lineOf("step", stepJson(step)); }
@@ -238,6 +263,7 @@ std::string jsonOf(const RunSummary &summary) {
                {"seconds", summary.seconds()},
                {"tokens_per_second", summary.tokensPerSecond()},
                {"bubble", summary.bubble()},
+               {"expected", expectedJson(summary)},
                {"cores", summary.cores},
                {"slowest_rank", summary.slowestRank()},
                {"saved", summary.saved},

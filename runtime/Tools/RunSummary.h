@@ -26,6 +26,8 @@ struct StepSummary {
   double bubble = 0;
 };
 
+double tokensPerSecond(const StepSummary &step);
+
 struct RunSummary {
   explicit RunSummary(const plan::Plan &plan, std::string transport);
 
@@ -36,6 +38,7 @@ struct RunSummary {
   std::string savedIn;              // directory of the checkpoints, as the job states it
   std::vector<std::uint64_t> saved; // steps behind which the run was saved
   std::uint64_t plannedSteps = 0;
+  plan::Predictions expected; // what the plan says a step takes
   std::vector<StepSummary> steps;
   std::vector<EvaluationRecord> evaluations;
   std::vector<double> computeSeconds;    // by rank
@@ -49,6 +52,8 @@ struct RunSummary {
   std::uint64_t skippedSteps() const; // whose gradients were not finite
   double tokensPerSecond() const;
   double bubble() const; // mean over the steps, weighted by their durations
+  /// At the costs that the plan knows, else at unit costs.
+  double expectedBubble() const;
   std::size_t slowestRank() const;
 
 private:

@@ -1,4 +1,4 @@
-"""Opens pages of `vimec view` in a real browser and uses them: a small plan, a large one, two side by side, a wrong order.
+"""Opens pages of `vimec view` in a real browser and uses them: a small plan, a large one, two side by side, one above its trace, a wrong order.
 
     viewer_test.py BIN [--pictures DIR]
 """
@@ -45,7 +45,7 @@ class Pages:
         return f"{name}.bin"
 
     def open(self, name, *inputs, code=0, costs="10,12,8,2"):
-        self.vimec_run("view", *inputs, "-o", f"{name}.html", "--costs", costs, code=code)
+        self.vimec_run("view", *inputs, "-o", f"{name}.html", *(["--costs", costs] if costs else []), code=code)
         page = self.browser.new_page(viewport={"width": 1400, "height": 800})
         page.asked, page.wrong = [], []
         page.on("request", lambda request: page.asked.append(request.url))
@@ -134,6 +134,20 @@ def compared(pages):
     pages.close("compared", page)
 
 
+def traced(pages):
+    """A plan above the trace of a run of it: what its classes took, and by how much that was not expected."""
+    plan = pages.plan("traced", "1f1b", 2, 4)
+    subprocess.run([pages.vimec.parent / "vime-exec", plan, "--quiet", "--trace", "traces", "--trace-steps", "1:2"],
+                   cwd=pages.folder, check=True)
+    pages.vimec_run("view", plan, "--measured", "traces", "-o", "traced.json")
+    page = pages.open("traced", plan, "traced.json", costs=None)
+    lines = {line.split("\t")[0]: line.split("\t")[1:] for line in page.inner_text("#differences table").splitlines()}
+    expected, measured, change = lines["one forward"]
+    assert 9.9 < float(expected) < 13 and 9.9 < float(measured) < 13 and change.endswith("%"), lines
+    assert "send waits" in lines, lines
+    pages.close("traced", page)
+
+
 def refused(pages):
     """An order that never finishes: drawn up to where it stops, and what is wrong leads to the place."""
     (pages.folder / "wrong.csv").write_text("0F0,0B0,0F1,0B1\n1B0,1F0,1F1,1B1\n")
@@ -169,7 +183,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         pages = Pages(arguments.bin, pathlib.Path(folder), browser, arguments.pictures)
-        for check in (small, large, compared, refused, hostile):
+        for check in (small, large, compared, traced, refused, hostile):
             check(pages)
             print(f"{check.__name__}: ok", flush=True)
         browser.close()

@@ -126,7 +126,8 @@ private:
     plan.run = {dice.text(), dice.any64(), dice.any64(), dice.text()};
     plan.limits = {dice.real(), dice.real(), dice.any64()};
     plan.gradientOrder = dice.word<GradientOrder>();
-    plan.predictions = {dice.real(), dice.real(), dice.any32()};
+    plan.predictions = {dice.real(), dice.real(), dice.any32(),
+                        dice.text(), dice.real(), dice.real()};
     for (std::uint64_t count = dice.upTo(2); count > 0; --count)
       plan.connect.push_back({dice.coin(), {{0, 1}, {2, 3 + dice.any32() % 100}}});
     for (const Signature &signature : signatures())

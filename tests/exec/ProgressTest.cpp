@@ -63,7 +63,7 @@ TEST(Progress, EvaluationsAndSkippedStepsAreSaid) {
   text.resize(std::fread(text.data(), 1, text.size(), stream));
   std::fclose(stream);
   EXPECT_EQ(text, R"(warning: the gradients of step 1 are not finite; it changes no parameter
-step  1/30  loss 2.0000       0 tokens/s  bubble  0.0 %  1 skipped
+step  1/30  loss 2.0000       0 tokens/s  0.000 s (plan 0.250)  bubble  0.0 % (plan 12.5)  1 skipped
 step  1/30  held-out loss 1.5000, which ends the run
 )");
   EXPECT_EQ(progress.result().skippedSteps(), 1u);
@@ -78,6 +78,11 @@ TEST(Progress, JsonLinesSayEveryStep) {
   EXPECT_NE(text.find(R"({"event":"start","name":"small","plan":")"), text.npos) << text;
   EXPECT_NE(text.find(R"("ranks":2,"steps":2,"transport":"local","arena_bytes":[)"), text.npos)
       << text;
+  EXPECT_NE(
+      text.find(R"("expected":{"costs":"as long as stages sleep","seconds":0.25,"bubble":0.125}})"),
+      text.npos)
+      << text;
+  EXPECT_NE(text.find(R"("tokens_per_second":0.0,"bubble":0.0})"), text.npos) << text;
   EXPECT_NE(text.find(R"({"event":"step","step":0,"loss":1.5,)"), text.npos) << text;
   EXPECT_NE(text.find(R"({"event":"step","step":1,"loss":null,)"), text.npos) << text;
 }

@@ -245,8 +245,9 @@ TEST(Loops, WhatIsBehindThemAdvancesByTheirTrips) {
     const auto stretches = inStep == 2 ? stretchesOf(program) : stretchesOf(program, trips);
     for (const Stretch &stretch : stretches) {
       EXPECT_EQ(stretch.first, stretch.begin == inner.end ? inStep : 0);
-      if (stretch.begin == inner.end)
+      if (stretch.begin == inner.end) {
         EXPECT_EQ(stretch.start, program.loops[0].start + inner.start + inStep * inner.period);
+      }
     }
   }
 }

@@ -389,7 +389,7 @@ Plan smallPlan(const SmallPlanOptions &options) {
   }
   plan.programOf = plan.layoutOf = {0, 1};
   plan.connect = {{.inEveryReplica = false, .pairs = {{0, 1}}}};
-  plan.predictions = {9, 1.0 / 3, 2};
+  plan.predictions = {9, 1.0 / 3, 2, "as long as stages sleep", 0.25, 0.125};
   plan.origins = {{code(Opcode::Forward), 2, 1, 4, "name"}};
   return plan;
 }

@@ -14,11 +14,12 @@ TEST(Summary, SmallPlan) {
   const std::string_view proved[] = {"S1", "C1", "C2"};
   EXPECT_EQ("\n" + planSummary(smallPlan({.exportTo = "model"}), proved), R"(
 job       small
-plan      a3f6c0f929c508bf475cd6eb53ddb6db
+plan      b838494f3a9a69a1ec67143dac0fb840
 model     null, 2 layers, in 2 stages
 schedule  1f1b on 2 ranks, 2 microbatches of 8 tokens
 run       3 steps, then export to model
 bubble    33.3 % at unit costs (step 9 units, at most 2 stashes on a rank)
+expected  0.25 s a step, bubble 12.5 % (as long as stages sleep)
 proved    S1 C1 C2
   rank   actions  peak memory  stages
   0           26     4.07 KiB  0
@@ -44,7 +45,7 @@ TEST(Summary, ManyRanksAreShortened) {
   plan.layoutOf.resize(64, 1);
   const std::string text = planSummary(plan);
   EXPECT_NE(text.find("  … 48 more\n"), text.npos);
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 6 + 1 + 16 + 1);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 7 + 1 + 16 + 1);
 }
 
 TEST(BytesInWords, ThreeDigitsNeverLess) {

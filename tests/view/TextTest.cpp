@@ -23,7 +23,7 @@ std::string linesWith(const std::string &text, std::string_view from, std::strin
 
 TEST(PlanText, Head) {
   EXPECT_EQ(linesWith(planText(smallPlan()), "plan 1 ", "\nprogram 0"), R"(
-plan 1 # id 3421b76165eeb496978cca982aadecf4
+plan 1 # id c709c72de78c965a349b850cfac5c7af
 compiler "0.1.0"
 schedule "1f1b"
 mesh pp 2 dp 1 cp 1 tp 1
@@ -31,7 +31,7 @@ run name "small" steps 3 seed 7 export_to ""
 data text "text.txt" text_bytes 4096 text_hash 00000000000000020000000000000001 sequence 8 samples 1 tokens 8 microbatches 2 batch 2 split window tail join
 optimizer learning_rate 0.001 beta1 0.9 beta2 0.999 epsilon 1e-08 weight_decay 0.01 clip 1 warmup 0 decay constant floor 0
 limits connect_seconds 300 transfer_seconds 600 memory_bytes 0
-predictions step_units 9 bubble 0.3333333333333333 peak_live 2
+predictions step_units 9 bubble 0.3333333333333333 peak_live 2 costs "as long as stages sleep" step_seconds 0.25 expected_bubble 0.125
 model 0 family null type float32 layers 2 hidden 8 heads 0 kv_heads 0 head_width 0 ffn 0 vocab 0 rope_theta 10000 norm_epsilon 1e-05 tied_head 0 recomputes_layers 0 kernels native forward_seconds 0 backward_input_seconds 0 backward_weight_seconds 0 checkpoint ""
 part 0 of model 0 layers 0 to 1 embedding
 part 1 of model 0 layers 1 to 2 head

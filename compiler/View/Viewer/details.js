@@ -77,6 +77,33 @@ function fillCauses() {
   }
 }
 
+// What one bar of each kind takes, and waits for: where two runs of a plan differ.
+function classesOf(run) {
+  const classes = new Map();
+  for (let bar = 0; bar < run.count; ++bar) {
+    const name = run.kinds[run.kindOf(bar)].name;
+    if (!classes.has(name)) classes.set(name, {count: 0, lasted: 0, waited: 0});
+    const found = classes.get(name);
+    ++found.count;
+    found.lasted += run.end[bar] - run.begin[bar];
+    found.waited += run.begin[bar] - run.posted[bar];
+  }
+  for (const found of classes.values()) {
+    found.lasted /= found.count * run.perUnit;
+    found.waited /= found.count * run.perUnit;
+  }
+  return classes;
+}
+
+function fillClasses(runs, line) {
+  const classes = runs.map(classesOf), none = {lasted: 0, waited: 0};
+  for (const name of classes[0].keys())
+    for (const [part, words] of [["lasted", `one ${name.replaceAll("_", " ")}`], ["waited", `${name.replaceAll("_", " ")} waits`]]) {
+      const values = classes.map(found => (found.get(name) || none)[part]);
+      if (values.some(value => value !== 0)) line(words, values, value => String(Number(value.toFixed(3))), true);
+    }
+}
+
 function fillDifferences(runs) {
   if (runs.length < 2) return;
   document.getElementById("differences").hidden = false;
@@ -99,6 +126,7 @@ function fillDifferences(runs) {
   line("messages", runs.map(messagesOf), String, true);
   line("most memory", runs.map(run => run.most * 1024), bytesShown, true);
   line("critical path", runs.map(run => run.path.length), String, true);
+  if (runs.every(run => run.unit === runs[0].unit)) fillClasses(runs, line);
 }
 
 function fillProblems(runs) {

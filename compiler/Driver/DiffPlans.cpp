@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <optional>
+
+#include "compiler/Analysis/StepReport.h"
+#include "compiler/Driver/Difference.h"
+#include "compiler/Verify/Verify.h"
+#include "runtime/Plan/Describe.h"
+#include "runtime/Plan/PlanFile.h"
+
+namespace vime {
+namespace {
+
+using verify::ActionTable;
+
+struct PlanFacts {
+  plan::Plan plan;
+  std::optional<ActionTable> table;
+  StepReport report;
+  std::uint64_t messages = 0, peak = 0;
+  std::string unit; // of its times
+  double perUnit = 1;
+};
+
+std::uint64_t messagesOf(const ActionTable &table) {
+  std::uint64_t messages = 0;
+  for (const verify::Channel &channel : table.channels())
+    messages += table.dispatched(table.lanes()[channel.sendLanes.front()]).size();
+  return messages;
+}
+
+Status readFacts(const std::string &path, const CostBasis &basis, Findings &findings,
+                 PlanFacts &facts) {
+  StatusOr<plan::Plan> plan = plan::readPlan(path);
+  if (!plan.ok())
+    return plan.status();
+  facts.plan = std::move(*plan);
+  verifyPlan(facts.plan, findings, path);
+  if (findings.any())
+    return Status(StatusCode::InvalidInput, "only proved plans are compared");
+  facts.table.emplace(facts.plan, steadyStepOf(facts.plan));
+  StatusOr<PlanCosts> costs = costsOf(facts.plan, basis);
+  if (!costs.ok())
+    return costs.status();
+  facts.unit = costs->unit;
+  facts.perUnit = costs->perUnit;
+  facts.report = reportOf(*facts.table, simulate(*facts.table, costs->durations));
+  facts.messages = messagesOf(*facts.table);
+  for (const plan::Layout &layout : facts.plan.layouts)
+    facts.peak = std::max(facts.peak, layout.arena[0]);
+  return Status();
+}
+
+std::vector<Divergence> divergencesOf(const PlanFacts &one, const PlanFacts &other) {
+  std::vector<Divergence> found;
+  const auto ranks = std::max(one.table->ranks().size(), other.table->ranks().size());
+  const auto say = [](const PlanFacts &facts, std::size_t rank, std::size_t place) {
+    if (rank >= facts.table->ranks().size())
+      return std::string("no such rank");
+    const verify::RankView &view = facts.table->ranks()[rank];
+    if (place >= view.end - view.first)
+      return std::string("nothing more");
+    const verify::Entry &entry = (*facts.table)[view.first + static_cast<std::uint32_t>(place)];
+    return plan::describe(facts.plan, view.rank, entry.action, entry.iteration);
+  };
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    for (std::size_t place = 0;; ++place) {
+      const std::string left = say(one, rank, place), right = say(other, rank, place);
+      if (left != right)
+        found.push_back({static_cast<std::uint32_t>(rank), place, left, right});
+      if (left != right || left == "nothing more" || left == "no such rank")
+        break;
+    }
+  return found;
+}
+
+Difference differenceOf(const PlanFacts &one, const PlanFacts &other) {
+  const auto path = [](const PlanFacts &facts) {
+    return static_cast<double>(facts.report.path.size());
+  };
+  const auto step = [](const PlanFacts &facts) {
+    return static_cast<double>(facts.report.period) / facts.perUnit;
+  };
+  return {
+      {},
+      {{"step", step(one), step(other), one.unit},
+       {"bubble", 100 * one.report.bubble, 100 * other.report.bubble, "%"},
+       {"messages", static_cast<double>(one.messages), static_cast<double>(other.messages), ""},
+       {"largest arena", static_cast<double>(one.peak), static_cast<double>(other.peak), "bytes"},
+       {"critical path", path(one), path(other), "actions"}},
+      divergencesOf(one, other)};
+}
+
+} // namespace
+
+StatusOr<Difference> differenceOfPlans(const DiffArguments &arguments, const CostBasis &basis,
+                                       Findings &findings) {
+  PlanFacts one, other;
+  if (const Status read = readFacts(arguments.one, basis, findings, one); !read.ok())
+    return read;
+  if (const Status read = readFacts(arguments.other, basis, findings, other); !read.ok())
+    return read;
+  return differenceOf(one, other);
+}
+
+} // namespace vime

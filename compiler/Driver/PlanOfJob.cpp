@@ -1,0 +1,31 @@
+#include "compiler/Driver/PlanOfJob.h"
+
+#include "compiler/Driver/JobText.h"
+#include "compiler/Frontend/ReadJob.h"
+#include "compiler/Phases/Phases.h"
+
+namespace vime {
+
+StatusOr<plan::Plan> planOfJob(const JobArguments &arguments, Findings &findings,
+                               SourceCache &sources) {
+  const StatusOr<std::string> text = readFile(arguments.file);
+  if (!text.ok())
+    return text.status();
+  sources.add(arguments.file, *text);
+  const Status illegal(StatusCode::InvalidInput, "`" + arguments.file + "` leads to no plan");
+  const std::optional<Job> job =
+      readJob(*text, arguments.file, findings, arguments.settings, &sources);
+  const std::optional<TextFacts> facts = job ? readTextFacts(*job, findings) : std::nullopt;
+  if (!facts)
+    return illegal;
+  Compiled compiled;
+  const bool compiles =
+      compileJob(*job, {.text = *facts, .version = compilerVersion()}, compiled, findings);
+  if (!compiled.internalError.empty())
+    return Status(StatusCode::Internal, "internal error: " + compiled.internalError);
+  if (!compiles)
+    return illegal;
+  return std::move(*compiled.plan);
+}
+
+} // namespace vime

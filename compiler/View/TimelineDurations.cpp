@@ -1,0 +1,56 @@
+#include "compiler/View/TimelineDurations.h"
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/Plan/Opcode.h"
+
+namespace vime {
+namespace {
+
+std::int64_t median(std::vector<std::int64_t> &values) {
+  if (values.empty())
+    return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::optional<plan::Opcode> opcodeNamed(const std::string &name) {
+  for (const plan::Signature &signature : plan::signatures())
+    if (signature.name == name)
+      return signature.opcode;
+  return std::nullopt;
+}
+
+} // namespace
+
+Durations durationsOf(const Timeline &timeline, const plan::Plan &plan) {
+  std::size_t stages = 0;
+  for (const plan::Model &model : plan.models)
+    stages += model.stages.size();
+  std::map<std::pair<std::int32_t, std::uint16_t>, std::vector<std::int64_t>> computed;
+  std::vector<std::int64_t> boundaries, messages;
+  for (const TimelineRow &row : timeline.rows)
+    for (const Bar &bar : row.bars) {
+      if (bar.lane == DrawnLane::Compute)
+        computed[{bar.stage, bar.kind}].push_back(bar.end - bar.begin);
+      else if (bar.lane == DrawnLane::Receive && bar.end > bar.begin)
+        (bar.microbatch >= 0 ? boundaries : messages).push_back(bar.end - bar.begin);
+    }
+  Durations durations;
+  durations.stages.resize(stages);
+  for (auto &[what, lasted] : computed) {
+    const auto [stage, kind] = what;
+    const std::optional<plan::Opcode> opcode = opcodeNamed(timeline.kinds[kind].name);
+    if (!opcode || stage >= static_cast<std::int32_t>(stages))
+      continue;
+    (stage < 0 ? durations.ofRank : durations.stages[static_cast<std::size_t>(stage)])[*opcode] =
+        median(lasted);
+  }
+  durations.boundaryLatency = median(boundaries);
+  durations.latency = median(messages);
+  return durations;
+}
+
+} // namespace vime
