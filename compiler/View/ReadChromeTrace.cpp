@@ -179,7 +179,7 @@ StatusOr<Timeline> readChromeTrace(const std::string &path) {
   };
   TraceReader reader;
   try {
-    (void)Json::parse(file, [&](int depth, Json::parse_event_t event, Json &parsed) {
+    const Json rest = Json::parse(file, [&](int depth, Json::parse_event_t event, Json &parsed) {
       return reader.take(depth, event, parsed);
     });
     return reader.finish();

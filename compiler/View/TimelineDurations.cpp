@@ -48,8 +48,9 @@ Durations durationsOf(const Timeline &timeline, const plan::Plan &plan) {
     (stage < 0 ? durations.ofRank : durations.stages[static_cast<std::size_t>(stage)])[*opcode] =
         median(lasted);
   }
-  durations.boundaryLatency = median(boundaries);
-  durations.latency = median(messages);
+  durations.near.latency = durations.far.latency = median(messages);
+  durations.boundaryLatency =
+      std::max<std::int64_t>(0, median(boundaries) - durations.near.latency);
   return durations;
 }
 
