@@ -58,8 +58,9 @@ StatusOr<Difference> differenceOfOrders(const DiffArguments &arguments, Findings
   const auto other = tableIn(arguments.other, findings, sources, failure);
   if (!failure.ok())
     return failure;
-  return one && other ? differenceOf(*one, *other, readCosts(arguments.costs.costs).value_or(UnitCosts{}))
-                      : Difference{};
+  return one && other
+             ? differenceOf(*one, *other, readCosts(arguments.costs.costs).value_or(UnitCosts{}))
+             : Difference{};
 }
 
 } // namespace vime

@@ -61,8 +61,7 @@ Status checkArguments(const ViewArguments &arguments, const std::string &format)
       (arguments.inputs.size() > 1 || isOf(InputKind::Table) || isOf(InputKind::Trace)))
     return Status(StatusCode::Usage, "traces are of one plan");
   if (!arguments.costs.machine.empty() && isOf(InputKind::Table))
-    return Status(StatusCode::Usage,
-                  std::string(kMachineOfTable) + "\nhelp: " + kCostsOfTable);
+    return Status(StatusCode::Usage, std::string(kMachineOfTable) + "\nhelp: " + kCostsOfTable);
   if (!arguments.settings.empty() && !isOf(InputKind::Job))
     return Status(StatusCode::Usage, "`--set` is for jobs, and none is to be drawn");
   for (const std::string &input : arguments.inputs) {
