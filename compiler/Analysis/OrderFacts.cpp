@@ -7,6 +7,7 @@
 
 #include "compiler/Analysis/Meetings.h"
 #include "compiler/Analysis/StepBody.h"
+#include "runtime/Plan/Decisions.h"
 
 namespace vime {
 
@@ -95,6 +96,11 @@ TaskCosts taskCostsOf(const ActionTable &table, const Durations &durations) {
   if (costs.transfer == std::numeric_limits<std::int64_t>::max())
     costs.transfer = 0; // nothing passes
   return costs;
+}
+
+Bound bindingBound(const ActionTable &table, const Bounds &bounds) {
+  const Bound &steps = isPostValidated(table.plan()) ? bounds.span : bounds.makespan;
+  return bounds.link > steps.least ? Bound{bounds.link, "L5"} : steps;
 }
 
 Schedule orderOf(const ActionTable &table) {

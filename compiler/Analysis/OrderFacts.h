@@ -25,6 +25,10 @@ struct OrderFacts {
 
 OrderFacts orderFactsOf(const verify::ActionTable &table, const Durations &durations);
 
+/// What no order of the plan's stages, microbatches and activations can undercut, if steps follow
+/// each other as the plan's do: the strongest of L1 to L5.
+Bound bindingBound(const verify::ActionTable &table, const Bounds &bounds);
+
 /// The tasks of a step as the leading replica dispatches them.
 Schedule orderOf(const verify::ActionTable &table);
 

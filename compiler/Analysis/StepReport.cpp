@@ -1,6 +1,7 @@
 #include "compiler/Analysis/StepReport.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/Analysis/StepBody.h"
 
@@ -23,24 +24,30 @@ Body bodyOf(const RankView &rank) {
   return {first, end};
 }
 
-/// Follows the computing of one rank from the end of the last step but one to that of the last one.
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min() / 2;
+
+/// Follows the computing of one rank through a period: from when it was free of the step before,
+/// which may be earlier than others were, to when it was free of the last one.
 class IdleOfRank {
 public:
   IdleOfRank(const ActionTable &table, const Simulated &run, const RankView &rank)
-      : table(table), run(run), rank(rank), body(bodyOf(rank)), freeSince(run.stepEnd - run.period),
+      : table(table), run(run), rank(rank), body(bodyOf(rank)), freeSince(lastEnd() - run.period),
         lastTask(findLastTask()) {}
 
   IdleTime split() {
+    if (freeSince == kNever) { // it computes nothing
+      idle.coolDown = run.period;
+      return idle;
+    }
     for (std::uint32_t entry = body.first; entry < body.end; ++entry) {
       const ActionTimes &times = run.times[entry];
-      if (times.end == times.begin || !runsOnDispatcher(laneKind(entry)))
+      if (!computes(entry))
         continue;
       if (times.begin > freeSince)
         attribute(entry, times.begin - freeSince);
       seenTask = seenTask || isTask(entry);
       freeSince = std::max(freeSince, times.end);
     }
-    idle.coolDown += std::max<std::int64_t>(run.stepEnd - freeSince, 0);
     return idle;
   }
 
@@ -51,6 +58,15 @@ private:
   bool isTask(std::uint32_t entry) const {
     return findSignature(table.action(rank, entry).opcode)->family == Family::Compute;
   }
+  bool computes(std::uint32_t entry) const {
+    return run.times[entry].end != run.times[entry].begin && runsOnDispatcher(laneKind(entry));
+  }
+  std::int64_t lastEnd() const {
+    for (std::uint32_t entry = body.end; entry > body.first; --entry)
+      if (computes(entry - 1))
+        return run.times[entry - 1].end;
+    return kNever + run.period;
+  }
   std::uint32_t findLastTask() const {
     for (std::uint32_t entry = body.end; entry > body.first; --entry)
       if (isTask(entry - 1))
@@ -59,8 +75,11 @@ private:
   }
 
   void attribute(std::uint32_t entry, std::int64_t gap) {
-    if (!seenTask) {
-      idle.warmUp += gap;
+    if (!seenTask) { // what lies before the end of the step before belongs to that one
+      const std::int64_t cool =
+          std::clamp<std::int64_t>(run.stepEnd - run.period - freeSince, 0, gap);
+      idle.coolDown += cool;
+      idle.warmUp += gap - cool;
     } else if (lastTask != kNone && entry > lastTask) {
       idle.coolDown += gap;
     } else {

@@ -31,11 +31,14 @@ int runCompile(const CompileArguments &arguments, const OutputOptions &output);
 /// vimec check JOB.yaml
 int runCheck(const JobArguments &job, const OutputOptions &output);
 
-/// vimec explain FIELD|CODE|JOB.yaml...: each by what it is.
+/// vimec explain FIELD|CODE|JOB.yaml|PLAN.bin...: each by what it is.
 struct ExplainArguments {
   std::vector<std::string> subjects;
   std::vector<std::string> settings; // of jobs among them
-  std::string plan;                  // of flight records; empty: the one that they name
+  std::string job;                   // of plans; empty: what they carry of it
+  CostChoice costs;                  // of plans, as in SimulateArguments
+  std::string measured;
+  std::string plan; // of flight records; empty: the one that they name
 };
 int runExplain(const ExplainArguments &arguments, const OutputOptions &output);
 

@@ -6,13 +6,17 @@
 
 #include "compiler/Driver/Commands.h"
 #include "compiler/Driver/ExplainJob.h"
+#include "compiler/Driver/ExplainPlan.h"
 #include "compiler/Driver/ExplainRecords.h"
+#include "compiler/Driver/InputKind.h"
 #include "compiler/Reference/CodePage.h"
 #include "compiler/Reference/FieldPage.h"
 
 namespace vime {
 
 namespace {
+
+bool isPlan(const std::string &subject) { return kindOf(subject) == InputKind::Plan; }
 
 bool isFile(const std::string &subject) {
   std::error_code error;
@@ -37,8 +41,8 @@ int unknownSubject(const std::string &subject, const OutputOptions &output) {
       Status(StatusCode::InvalidInput, "`" + subject + "` is no field, no code and no file"),
       output,
       near ? "did you mean the field `" + *near + "`?"
-           : "a field such as `pipeline.schedule`, a code such as `J0012`, a job, or flight "
-             "records");
+           : "a field such as `pipeline.schedule`, a code such as `J0012`, a job, a plan, or "
+             "flight records");
 }
 
 int explainOne(const std::string &subject, const ExplainArguments &arguments,
@@ -51,6 +55,8 @@ int explainOne(const std::string &subject, const ExplainArguments &arguments,
     std::cout << *page << (output.json ? "\n" : "");
     return 0;
   }
+  if (isPlan(subject))
+    return explainPlan(subject, arguments, output);
   if (isFile(subject))
     return explainJob({.file = subject, .settings = arguments.settings}, output);
   return isCode(subject) ? unknownCode(subject, output) : unknownSubject(subject, output);
@@ -65,6 +71,12 @@ int runExplain(const ExplainArguments &arguments, const OutputOptions &output) {
     return explainRecords(all, arguments.plan, output);
   if (!arguments.plan.empty())
     return reportFailure(Status(StatusCode::Usage, "`--plan` is for flight records"), output);
+  const bool asksOfPlan = !arguments.job.empty() || !arguments.costs.costs.empty() ||
+                          !arguments.costs.machine.empty() || !arguments.measured.empty();
+  if (asksOfPlan && std::none_of(all.begin(), all.end(), isPlan))
+    return reportFailure(Status(StatusCode::Usage, "`--job`, `--costs`, `--machine` and "
+                                                   "`--measured` are for plans"),
+                         output, "name one: `vimec explain plan.bin`");
   int code = 0;
   for (const std::string &subject : arguments.subjects) {
     if (&subject != &arguments.subjects.front() && !output.json)

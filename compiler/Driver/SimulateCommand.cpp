@@ -58,7 +58,7 @@ int runSimulate(const SimulateArguments &arguments, const OutputOptions &output)
   if (run.stuck)
     return reportFailure(
         Status(StatusCode::Internal, "the simulated plan stands still: " + *run.stuck), output);
-  const StepFacts facts = stepFactsOf(*plan, table, costs, run);
+  const StepFacts facts = stepFactsOf(table, costs, run);
   if (output.json) {
     Json json = jsonOf(*plan, table, costs, facts, arguments.actions ? &run : nullptr);
     if (!costs.rows.empty())
@@ -66,9 +66,8 @@ int runSimulate(const SimulateArguments &arguments, const OutputOptions &output)
     if (!costs.notes.empty())
       json["notes"] = costs.notes;
     if (measured)
-      json["measured"] =
-          jsonOf(*plan, table, costs, stepFactsOf(*plan, table, costs, measured->run),
-                 arguments.actions ? &measured->run : nullptr);
+      json["measured"] = jsonOf(*plan, table, costs, stepFactsOf(table, costs, measured->run),
+                                arguments.actions ? &measured->run : nullptr);
     std::cout << json.dump(2) << "\n";
   } else {
     std::cout << textOf(*plan, table, costs, facts) << costTable(costs);

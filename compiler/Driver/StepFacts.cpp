@@ -1,12 +1,11 @@
 #include "compiler/Driver/StepFacts.h"
 
 #include "compiler/Analysis/Slack.h"
-#include "runtime/Plan/Decisions.h"
 
 namespace vime {
 
-StepFacts stepFactsOf(const plan::Plan &plan, const verify::ActionTable &table,
-                      const PlanCosts &costs, const Simulated &run) {
+StepFacts stepFactsOf(const verify::ActionTable &table, const PlanCosts &costs,
+                      const Simulated &run) {
   StepFacts facts{.report = reportOf(table, run),
                   .links = linkLoadsOf(table, run),
                   .memory = {},
@@ -15,10 +14,7 @@ StepFacts stepFactsOf(const plan::Plan &plan, const verify::ActionTable &table,
   facts.report.slack = slackOf(table, costs.durations, run);
   for (const verify::RankView &rank : table.ranks())
     facts.memory.push_back(memoryUseOf(table, rank));
-  const Bounds &bounds = facts.order.bounds;
-  facts.binding = isPostValidated(plan) ? bounds.span : bounds.makespan;
-  if (bounds.link > facts.binding.least)
-    facts.binding = {bounds.link, "L5"};
+  facts.binding = bindingBound(table, facts.order.bounds);
   return facts;
 }
 

@@ -21,14 +21,12 @@ struct StepFacts {
   std::vector<std::vector<TierUse>> memory; // of each rank of the table
   OrderFacts order;
 
-  /// What no order of these stages, microbatches and activations can undercut, if steps follow each
-  /// other as the plan's do.
-  Bound binding;
+  Bound binding; // of them
 };
 
 /// Of a proved plan, and a run that was not stuck.
-StepFacts stepFactsOf(const plan::Plan &plan, const verify::ActionTable &table,
-                      const PlanCosts &costs, const Simulated &run);
+StepFacts stepFactsOf(const verify::ActionTable &table, const PlanCosts &costs,
+                      const Simulated &run);
 
 /// For people: a paragraph, and a line for each rank.
 std::string textOf(const plan::Plan &plan, const verify::ActionTable &table, const PlanCosts &costs,

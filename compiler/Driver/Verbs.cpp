@@ -46,17 +46,31 @@ void addCheck(CLI::App &app, Invocation &invocation) {
   });
 }
 
+void takesMeasured(CLI::App &verb, CLI::Option *costs, std::string &folder) {
+  verb.add_option("--measured", folder,
+                  "folder that `vime-exec --trace` wrote: what was measured beside what is "
+                  "expected, at the costs that were there or, with it, on `--machine`")
+      ->excludes(costs)
+      ->type_name("DIR");
+}
+
 void addExplain(CLI::App &app, Invocation &invocation) {
   auto explain = std::make_shared<ExplainArguments>();
   CLI::App *verb = app.add_subcommand(
-      "explain", "say what a field or a code means, where each value of a job comes from, or how a "
-                 "run failed");
+      "explain", "say what a field or a code means, where each value of a job comes from, why a "
+                 "step of a plan takes as long as it does and what makes it shorter, or how a run "
+                 "failed");
   verb->add_option("subject", explain->subjects,
-                   "a field such as pipeline.schedule, a code such as J0012, a job, or the folder "
-                   "or files of a run's flight records")
+                   "a field such as pipeline.schedule, a code such as J0012, a job, a plan, or the "
+                   "folder or files of a run's flight records")
       ->required()
-      ->type_name("FIELD|CODE|JOB.yaml|RECORDS");
+      ->type_name("FIELD|CODE|JOB.yaml|PLAN.bin|RECORDS");
   takesSettings(*verb, explain->settings);
+  verb->add_option("--job", explain->job,
+                   "job of the plan, where what the plan carries of it is not enough")
+      ->type_name("JOB.yaml");
+  takesMeasured(*verb, takesCostChoice(*verb, explain->costs), explain->measured);
+  verb->get_option("--measured")->excludes("--machine");
   verb->add_option("--plan", explain->plan,
                    "plan of the flight records, where it is no longer where they say")
       ->type_name("PLAN.bin");
@@ -97,14 +111,6 @@ void addShow(CLI::App &app, Invocation &invocation) {
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runShow(*show, invocation.output); };
   });
-}
-
-void takesMeasured(CLI::App &verb, CLI::Option *costs, std::string &folder) {
-  verb.add_option("--measured", folder,
-                  "folder that `vime-exec --trace` wrote: what was measured beside what is "
-                  "expected, at the costs that were there or, with it, on `--machine`")
-      ->excludes(costs)
-      ->type_name("DIR");
 }
 
 void addSimulate(CLI::App &app, Invocation &invocation) {
