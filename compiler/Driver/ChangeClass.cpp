@@ -14,6 +14,7 @@ struct Row {
 /// The first row that a path begins with decides; what stands nowhere is compiled again.
 constexpr Row kRows[] = {
     {"name", ChangeClass::Operations},
+    {"cluster.machine", ChangeClass::Operations}, // tells what to expect, and changes nothing
     {"roles.actor.model", ChangeClass::Frozen},
     {"run.seed", ChangeClass::Frozen},
     {"run", ChangeClass::Operations},

@@ -1,6 +1,7 @@
 #include <iostream>
 
 #include "compiler/Driver/Commands.h"
+#include "compiler/Driver/JobMachine.h"
 #include "compiler/Driver/JobText.h"
 #include "compiler/Driver/OrderNotes.h"
 #include "compiler/Driver/TextNotes.h"
@@ -33,7 +34,9 @@ int runCheck(const JobArguments &arguments, const OutputOptions &output) {
   const std::optional<Job> job =
       readJob(*text, arguments.file, findings, arguments.settings, &sources);
   const std::optional<TextFacts> facts = job ? readTextFacts(*job, findings) : std::nullopt;
-  if (facts && job->pipeline.memoryLimit.value != 0)
+  if (facts)
+    readJobMachine(*job, findings, sources);
+  if (facts && !findings.any() && job->pipeline.memoryLimit.value != 0)
     if (const Status judged = judgeMemory(*job, *facts, findings); !judged.ok())
       return reportFailure(judged, output);
   if (findings.any() || output.json)

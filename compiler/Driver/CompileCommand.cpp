@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "compiler/Driver/Commands.h"
+#include "compiler/Driver/JobMachine.h"
 #include "compiler/Driver/JobText.h"
 #include "compiler/Driver/OrderNotes.h"
 #include "compiler/Driver/TextNotes.h"
@@ -56,9 +57,15 @@ std::string successLine(const plan::Plan &plan, const std::string &file) {
       peakRank = rank;
     }
   }
-  return fmt::format("{}: {}, {}, {}, bubble {:.1f}% (unit cost), peak {} on rank {}", file,
+  const plan::Predictions &expected = plan.predictions;
+  const std::string step =
+      expected.costs.empty()
+          ? fmt::format("bubble {:.1f}% (unit cost)", 100 * expected.bubble)
+          : fmt::format("{:.4g} s a step, bubble {:.1f}% ({})", expected.stepSeconds,
+                        100 * expected.expectedBubble, expected.costs);
+  return fmt::format("{}: {}, {}, {}, {}, peak {} on rank {}", file,
                      counted(plan.mesh.ranks(), "rank"), plan.schedule, counted(actions, "action"),
-                     100 * plan.predictions.bubble, bytesInWords(peak), peakRank);
+                     step, bytesInWords(peak), peakRank);
 }
 
 // How to run the plan from here. Relative paths of the job count from its folder.
@@ -152,6 +159,9 @@ int runCompile(const CompileArguments &arguments, const OutputOptions &output) {
   const std::optional<TextFacts> facts = readTextFacts(*job, findings);
   if (!facts)
     return reportFindings(findings, sources, output);
+  const std::optional<Machine> machine = readJobMachine(*job, findings, sources);
+  if (findings.any())
+    return reportFindings(findings, sources, output);
   if (const Status status = checkOutput(arguments, *job, output); !status.ok())
     return reportFailure(status, output, "name another file behind `-o`");
   watch.lap("job");
@@ -160,7 +170,8 @@ int runCompile(const CompileArguments &arguments, const OutputOptions &output) {
   const CompileOptions options{.stopAfter = arguments.stopAfter,
                                .dumpDirectory = arguments.dumpPhases,
                                .text = *facts,
-                               .version = compilerVersion()};
+                               .version = compilerVersion(),
+                               .machine = machine};
   const bool compiles = compileJob(*job, options, compiled, findings);
   for (const PartTime &part : compiled.times)
     watch.tell(part.part, part.seconds);

@@ -1,5 +1,6 @@
 #include "compiler/Driver/PlanOfJob.h"
 
+#include "compiler/Driver/JobMachine.h"
 #include "compiler/Driver/JobText.h"
 #include "compiler/Frontend/ReadJob.h"
 #include "compiler/Phases/Phases.h"
@@ -18,9 +19,12 @@ StatusOr<plan::Plan> planOfJob(const JobArguments &arguments, Findings &findings
   const std::optional<TextFacts> facts = job ? readTextFacts(*job, findings) : std::nullopt;
   if (!facts)
     return illegal;
+  const std::optional<Machine> machine = readJobMachine(*job, findings, sources);
+  if (findings.any())
+    return illegal;
   Compiled compiled;
-  const bool compiles =
-      compileJob(*job, {.text = *facts, .version = compilerVersion()}, compiled, findings);
+  const bool compiles = compileJob(
+      *job, {.text = *facts, .version = compilerVersion(), .machine = machine}, compiled, findings);
   if (!compiled.internalError.empty())
     return Status(StatusCode::Internal, "internal error: " + compiled.internalError);
   if (!compiles)

@@ -43,6 +43,7 @@ struct Job {
     Field<std::uint32_t> ranks;
     Field<std::string> device;   // `cpu`
     Field<std::string> kernels;  // `native`, `libtorch`
+    Field<std::string> machine;  // a profile or a file; empty: none
     Field<std::uint64_t> memory; // bytes per rank; 0: not stated
   } cluster;
 

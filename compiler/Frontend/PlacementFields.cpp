@@ -42,6 +42,13 @@ std::vector<FieldSpec> clusterRows() {
        .phase = "memory",
        .sentence = "native: kernels of vime's own; libtorch: PyTorch's, in a plug-in",
        .binding = IN_JOB(cluster.kernels)},
+      {.path = "cluster.machine",
+       .type = Path,
+       .optional = true,
+       .phase = "plan",
+       .sentence = "machine whose costs tell what a step will take: a profile of `vimec machines`, "
+                   "or a file",
+       .binding = IN_JOB(cluster.machine)},
       {.path = "cluster.memory",
        .type = Bytes,
        .least = 1,
@@ -54,9 +61,6 @@ std::vector<FieldSpec> clusterRows() {
       {.path = "cluster.ranks_per_node", .later = "machines of several nodes"},
       {.path = "cluster.host_memory", .later = "moving state to host memory"},
       {.path = "cluster.disk", .later = "moving state to disk"},
-      {.path = "cluster.flops", .later = "a cost model of the device"},
-      {.path = "cluster.bandwidth", .later = "a cost model of the links"},
-      {.path = "cluster.latency", .later = "a cost model of the links"},
   };
 }
 

@@ -5,7 +5,9 @@
 #include <filesystem>
 
 #include "compiler/Analysis/Predict.h"
+#include "compiler/Diagnostics/JobCodes.h"
 #include "compiler/Lowering/StepFamily.h"
+#include "compiler/Machine/MachineCosts.h"
 #include "compiler/Phases/JobIr.h"
 #include "compiler/Phases/LeaveToExit.h"
 #include "compiler/Phases/Passes.h"
@@ -78,21 +80,30 @@ private:
     lap("flatten");
     verifyPlan(*compiled.plan, findings, job.file);
     lap("verify");
-    if (!findings.any()) {
-      expect();
-      return true;
-    }
+    if (!findings.any())
+      return expect();
     leadToLimit(job, findings);
     compiled.plan.reset();
     return false;
   }
 
   /// What is known of how long its tasks take stands in the plan, for who watches it run.
-  void expect() {
-    if (compiled.plan->models[0].config.family != ModelFamily::Sleep)
-      return;
-    predict(*compiled.plan, declaredDurations(*compiled.plan), "as long as stages sleep");
+  bool expect() {
+    plan::Plan &plan = *compiled.plan;
+    if (options.machine) {
+      const StatusOr<MachineCosts> costs = costsOn(*options.machine, plan);
+      if (!costs.ok()) {
+        findings.error(Rule::J, vime::number(JobCode::MachineUnreadable), costs.status().message())
+            .at(job.cluster.machine.span);
+        compiled.plan.reset();
+        return false;
+      }
+      predict(plan, costs->durations, "on machine " + options.machine->name);
+    } else if (plan.models[0].config.family == ModelFamily::Sleep) {
+      predict(plan, declaredDurations(plan), "as long as stages sleep");
+    }
     lap("predict");
+    return true;
   }
 
   bool fail(std::string_view name) {

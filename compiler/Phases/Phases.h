@@ -20,6 +20,7 @@
 #include "compiler/Diagnostics/Findings.h"
 #include "compiler/Frontend/Job.h"
 #include "compiler/Lowering/FinishPlan.h"
+#include "compiler/Machine/Machine.h"
 #include "runtime/Plan/Plan.h"
 
 namespace vime {
@@ -39,7 +40,9 @@ struct CompileOptions {
   std::string dumpDirectory; // gets `1-job.mlir`, `2-order.mlir`, …; empty: no dumps
   TextFacts text;            // of the job's text, for phase `plan`
   std::string version;       // of the compiler, for phase `plan`
-  bool verifyEach = false;   // MLIR's own verifier after every phase
+  /// What the plan expects is what a step takes there; none: only what stages that sleep say.
+  std::optional<Machine> machine;
+  bool verifyEach = false; // MLIR's own verifier after every phase
 };
 
 struct PartTime {

@@ -136,6 +136,12 @@ constexpr std::array kExamples = {
                "batch:     {global: 32 samples}",
                "leave `pipeline.microbatches` out: it follows from the text"},
 
+    JobExample{JobCode::MachineUnreadable,
+               "cluster:   {ranks: 4, device: cpu, machine: no-such-machine.yaml}",
+               "cluster:   {ranks: 4, device: cpu, machine: h100-80g}",
+               "name a profile, or a file from the folder of the job; `vimec machines` lists and "
+               "prints them"},
+
     JobExample{JobCode::OrderCell, "pipeline:  {schedule: orders/typo.csv, microbatch: 4 samples}",
                "pipeline:  {schedule: orders/mine.csv, microbatch: 4 samples}",
                "write stage, kind and microbatch, as in `2F0`; the note shows the kinds"},

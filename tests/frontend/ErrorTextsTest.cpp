@@ -64,9 +64,9 @@ TEST(ErrorTexts, CoverEveryCode) {
       printed.insert(text.substr(at + 6, 5));
   }
   const auto isOfLaterPhases =
-      [](JobCode code) { // the driver reads texts and modules, not the front end
+      [](JobCode code) { // the driver reads texts, modules and machines, not the front end
         return code == JobCode::TextUnreadable || code == JobCode::TextTooShort ||
-               code == JobCode::ModuleUnreadable;
+               code == JobCode::ModuleUnreadable || code == JobCode::MachineUnreadable;
       };
   for (const JobCodeMeaning &known : jobCodes()) {
     const std::string code = codeOf(Rule::J, number(known.code));

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/Driver/JobMachine.h"
 #include "compiler/Driver/JobText.h"
 #include "compiler/Frontend/ReadJob.h"
 
@@ -33,8 +34,11 @@ protected:
 
   std::vector<int> codesOf(const std::string &text) const {
     Findings findings;
-    if (const auto job = readJob(text, (folder / "job.yaml").string(), findings))
+    if (const auto job = readJob(text, (folder / "job.yaml").string(), findings)) {
+      SourceCache sources;
       readTextFacts(*job, findings);
+      readJobMachine(*job, findings, sources);
+    }
     std::vector<int> codes;
     for (const Finding &finding : findings.all())
       codes.push_back(finding.number);
