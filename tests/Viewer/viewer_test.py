@@ -143,7 +143,7 @@ def traced(pages):
     page = pages.open("traced", plan, "traced.json", costs=None)
     lines = {line.split("\t")[0]: line.split("\t")[1:] for line in page.inner_text("#differences table").splitlines()}
     expected, measured, change = lines["one forward"]
-    assert 9.9 < float(expected) < 13 and 9.9 < float(measured) < 13 and change.endswith("%"), lines
+    assert float(expected) > 9.9 and float(measured) > 9.9 and change.endswith("%"), lines
     assert "send waits" in lines, lines
     pages.close("traced", page)
 

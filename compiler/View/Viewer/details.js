@@ -109,7 +109,8 @@ function fillDifferences(runs) {
   document.getElementById("differences").hidden = false;
   const table = document.querySelector("#differences table"), head = element("tr");
   head.append(element("th", ""));
-  for (const run of runs) head.append(element("th", run.schedule || run.title));
+  const isOneOrder = runs.every(run => run.schedule === runs[0].schedule); // then titles tell them apart
+  for (const run of runs) head.append(element("th", isOneOrder ? run.title.split(", ").pop() : run.schedule || run.title));
   head.append(element("th", "change"));
   table.append(head);
   const line = (name, values, write, relative) => {
