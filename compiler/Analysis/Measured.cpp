@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/Analysis/Meetings.h"
 #include "compiler/Analysis/StepBody.h"
 
 namespace vime {
@@ -67,14 +68,6 @@ std::vector<Transfer> transfersOf(const ActionTable &table) {
       transfers.push_back({sends.rank, receives.rank, sent[index], received[index]});
   }
   return transfers;
-}
-
-std::int64_t median(std::vector<std::int64_t> values) {
-  if (values.empty())
-    return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 /// A step of all ranks; empty where one of them has not traced it.
@@ -388,53 +381,128 @@ Simulated measuredStep(const ActionTable &table, const std::vector<RankTrace> &t
   return run;
 }
 
-Durations measuredDurations(const ActionTable &table, const std::vector<RankTrace> &traces) {
-  std::map<std::pair<std::uint32_t, Opcode>, std::vector<std::int64_t>> tasks; // by stage
-  std::map<Opcode, std::vector<std::int64_t>> others;
-  std::vector<std::int64_t> boundaries, messages;
+std::int64_t median(std::vector<std::int64_t> values) {
+  if (values.empty())
+    return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+namespace {
+
+/// What a rank did itself in a step, and on its own threads.
+class RankObserver {
+public:
+  RankObserver(const ActionTable &table, const RankView &rank,
+               const std::vector<const TracedAction *> &step, ObservedTimes &observed)
+      : table(table), rank(rank), step(step), observed(observed),
+        laneEnds(rank.program->lanes.size(), 0) {}
+
+  void run() {
+    const verify::Segment &body = *stepBodyOf(rank);
+    for (std::uint32_t entry = body.first; entry < body.end; ++entry)
+      look(table.action(rank, entry), *step[entry - body.first]);
+    for (const auto &[key, sum] : stages)
+      observed.stages[key].push_back(sum.mean());
+    for (const auto &[opcode, sum] : ranks)
+      observed.ranks[opcode].push_back(sum.mean());
+  }
+
+private:
+  struct Sum {
+    std::int64_t time = 0, count = 0;
+    void add(std::int64_t lasted) {
+      time += std::max<std::int64_t>(0, lasted);
+      ++count;
+    }
+    std::int64_t mean() const { return time / count; }
+  };
+
+  void look(const Action &action, const TracedAction &traced) {
+    const LaneKind kind = rank.program->lanes[action.lane].kind;
+    if (before != 0 && action.waits[0].empty())
+      observed.dispatch.push_back(traced.posted - before);
+    if (runsOnDispatcher(kind)) {
+      add(action, traced.end - traced.begin);
+      before = traced.end;
+      return;
+    }
+    before = (action.flags & kHostBlocking) != 0 ? 0 : traced.posted;
+    if ((kind == LaneKind::Host || kind == LaneKind::Io) && traced.awaited != 0)
+      add(action, traced.end - std::max(traced.posted, laneEnds[action.lane]));
+    laneEnds[action.lane] = traced.end;
+  }
+
+  void add(const Action &action, std::int64_t lasted) {
+    const auto opcode = static_cast<Opcode>(action.opcode);
+    if (findSignature(action.opcode)->perStage)
+      stages[{rank.stages[action.stage], opcode}].add(lasted);
+    else
+      ranks[opcode].add(lasted);
+  }
+
+  const ActionTable &table;
+  const RankView &rank;
+  const std::vector<const TracedAction *> &step;
+  ObservedTimes &observed;
+  std::map<std::pair<std::uint32_t, Opcode>, Sum> stages;
+  std::map<Opcode, Sum> ranks;
+  std::vector<std::int64_t> laneEnds;
+  std::int64_t before = 0; // when the action before was done with the dispatcher; 0: nobody knows
+};
+
+void observeMessages(const ActionTable &table, const std::vector<Transfer> &transfers,
+                     const Step &step, ObservedTimes &observed) {
+  for (const Transfer &transfer : transfers) {
+    const TracedAction &send = at(table, step, transfer.source, transfer.send);
+    const TracedAction &receive = at(table, step, transfer.destination, transfer.receive);
+    const std::int64_t ready = std::max(send.posted, receive.posted);
+    const std::int64_t end = endOf(send, receive, ready);
+    if (end == ready)
+      continue; // nobody knows
+    const RankView &source = table.ranks()[transfer.source];
+    const Lane &lane = source.program->lanes[table.action(source, transfer.send).lane];
+    const bool isBoundary = lane.flow == Flow::Forward || lane.flow == Flow::Backward;
+    (isBoundary ? observed.boundaries : observed.messages)[bytesOf(table.plan(), lane.message)]
+        .push_back(end - ready);
+  }
+}
+
+std::vector<std::int64_t> together(const std::map<std::uint64_t, std::vector<std::int64_t>> &all) {
+  std::vector<std::int64_t> values;
+  for (const auto &[bytes, times] : all)
+    values.insert(values.end(), times.begin(), times.end());
+  return values;
+}
+
+} // namespace
+
+ObservedTimes observedTimes(const ActionTable &table, const std::vector<RankTrace> &traces) {
+  ObservedTimes observed;
   const std::vector<Transfer> transfers = transfersOf(table);
   for (const std::uint32_t number : stepsOf(traces.front())) {
     const Step step = stepOf(table, traces, number);
     if (step.empty())
       continue;
-    for (std::size_t place = 0; place < table.ranks().size(); ++place) {
-      const RankView &rank = table.ranks()[place];
-      const verify::Segment &body = *stepBodyOf(rank);
-      for (std::uint32_t entry = body.first; entry < body.end; ++entry) {
-        const Action &action = table.action(rank, entry);
-        const TracedAction &traced = *step[place][entry - body.first];
-        if (!runsOnDispatcher(rank.program->lanes[action.lane].kind))
-          continue;
-        const auto opcode = static_cast<Opcode>(action.opcode);
-        const std::int64_t lasted = traced.end - traced.begin;
-        if (findSignature(action.opcode)->perStage)
-          tasks[{rank.stages[action.stage], opcode}].push_back(lasted);
-        else
-          others[opcode].push_back(lasted);
-      }
-    }
-    for (const Transfer &transfer : transfers) {
-      const TracedAction &send = at(table, step, transfer.source, transfer.send);
-      const TracedAction &receive = at(table, step, transfer.destination, transfer.receive);
-      const std::int64_t ready = std::max(send.posted, receive.posted);
-      const std::int64_t end = endOf(send, receive, ready);
-      if (end == ready)
-        continue; // nobody knows
-      const RankView &source = table.ranks()[transfer.source];
-      const Flow flow = source.program->lanes[table.action(source, transfer.send).lane].flow;
-      const bool isBoundary = flow == Flow::Forward || flow == Flow::Backward;
-      (isBoundary ? boundaries : messages).push_back(end - ready);
-    }
+    for (std::size_t place = 0; place < table.ranks().size(); ++place)
+      RankObserver(table, table.ranks()[place], step[place], observed).run();
+    observeMessages(table, transfers, step, observed);
   }
+  return observed;
+}
+
+Durations measuredDurations(const ActionTable &table, const std::vector<RankTrace> &traces) {
+  const ObservedTimes observed = observedTimes(table, traces);
   Durations durations;
   durations.stages.resize(table.stages().size());
-  for (auto &[key, lasted] : tasks)
+  for (const auto &[key, lasted] : observed.stages)
     durations.stages[key.first][key.second] = median(lasted);
-  for (auto &[opcode, lasted] : others)
+  for (const auto &[opcode, lasted] : observed.ranks)
     durations.ofRank[opcode] = median(lasted);
-  durations.near.latency = durations.far.latency = median(messages);
+  durations.near.latency = durations.far.latency = median(together(observed.messages));
   durations.boundaryLatency =
-      std::max<std::int64_t>(0, median(boundaries) - durations.near.latency);
+      std::max<std::int64_t>(0, median(together(observed.boundaries)) - durations.near.latency);
   return durations;
 }
 

@@ -9,8 +9,10 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/Analysis/Simulate.h"
@@ -42,8 +44,23 @@ void alignClocks(const verify::ActionTable &table, std::vector<trace::RankTrace>
 Simulated measuredStep(const verify::ActionTable &table,
                        const std::vector<trace::RankTrace> &traces, std::uint32_t step);
 
-/// Medians over all traced steps: of each stage's tasks, of what ranks do besides, of messages that
-/// somebody waited for, from when both ends were posted.
+/// Times of all traced steps, in nanoseconds. Of tasks the mean of each step: the first one behind
+/// an update may take longer than the others, and a step has all of them.
+struct ObservedTimes {
+  std::map<std::pair<std::uint32_t, plan::Opcode>, std::vector<std::int64_t>> stages;
+  std::map<plan::Opcode, std::vector<std::int64_t>> ranks; // what belongs to no stage
+  /// From one action of a rank to the next, where that waits for nothing.
+  std::vector<std::int64_t> dispatch;
+  /// Of messages that somebody waited for, from when both ends were posted: by their bytes.
+  std::map<std::uint64_t, std::vector<std::int64_t>> boundaries, messages;
+};
+ObservedTimes observedTimes(const verify::ActionTable &table,
+                            const std::vector<trace::RankTrace> &traces);
+
+/// The middle one; 0 of none.
+std::int64_t median(std::vector<std::int64_t> values);
+
+/// Medians of what was observed.
 Durations measuredDurations(const verify::ActionTable &table,
                             const std::vector<trace::RankTrace> &traces);
 

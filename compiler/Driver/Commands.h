@@ -88,6 +88,15 @@ int runDiff(const DiffArguments &arguments, const OutputOptions &output);
 /// vimec machines [MACHINE|FILE.yaml]: all of them, or one
 int runMachines(const std::string &machine, const OutputOptions &output);
 
+/// vimec calibrate JOB.yaml -o MACHINE.yaml [--transport=local|gloo] [--steps N]
+struct CalibrateArguments {
+  JobArguments job;
+  std::string machine; // file to write; `-`: standard output
+  std::string transport = "local";
+  int steps = 20; // that are measured
+};
+int runCalibrate(const CalibrateArguments &arguments, const OutputOptions &output);
+
 /// vimec assemble PLAN.txt -o PLAN.bin [--unproved]
 struct AssembleArguments {
   std::string text; // `-`: standard input

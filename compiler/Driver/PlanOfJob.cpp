@@ -8,14 +8,15 @@
 namespace vime {
 
 StatusOr<plan::Plan> planOfJob(const JobArguments &arguments, Findings &findings,
-                               SourceCache &sources) {
+                               SourceCache &sources, const std::function<void(Job &)> &change) {
   const StatusOr<std::string> text = readFile(arguments.file);
   if (!text.ok())
     return text.status();
   sources.add(arguments.file, *text);
   const Status illegal(StatusCode::InvalidInput, "`" + arguments.file + "` leads to no plan");
-  const std::optional<Job> job =
-      readJob(*text, arguments.file, findings, arguments.settings, &sources);
+  std::optional<Job> job = readJob(*text, arguments.file, findings, arguments.settings, &sources);
+  if (job && change)
+    change(*job);
   const std::optional<TextFacts> facts = job ? readTextFacts(*job, findings) : std::nullopt;
   if (!facts)
     return illegal;

@@ -185,6 +185,33 @@ void addMachines(CLI::App &app, Invocation &invocation) {
   });
 }
 
+void addCalibrate(CLI::App &app, Invocation &invocation) {
+  auto calibrate = std::make_shared<CalibrateArguments>();
+  CLI::App *verb = app.add_subcommand(
+      "calibrate", "run some steps of a job here and write a machine that knows what its model "
+                   "costs, under any order, split and number of ranks and microbatches");
+  verb->footer("\nexamples:\n"
+               "  vimec calibrate job.yaml -o here.yaml --transport gloo\n"
+               "  vimec job.yaml -o plan.bin --set pipeline.schedule=zb-h1\n"
+               "  vimec simulate plan.bin --machine here.yaml\n"
+               "\nThe job runs without its checkpoints, evaluations and export, and leaves nothing "
+               "behind.\n");
+  verb->add_option("job", calibrate->job.file, kJob)->required()->type_name("JOB.yaml");
+  verb->add_option("-o,--output", calibrate->machine, "machine to write; -: to standard output")
+      ->required()
+      ->type_name("MACHINE.yaml");
+  takesSettings(*verb, calibrate->job.settings);
+  takesWord(verb->add_option("--transport", calibrate->transport,
+                             "how ranks exchange messages (default: local): local: they are "
+                             "threads, gloo: processes"),
+            {"local", "gloo"});
+  takesCount(verb->add_option("--steps", calibrate->steps, "steps to measure (default: 20)"));
+  takesJson(*verb, invocation);
+  verb->callback([=, &invocation] {
+    invocation.run = [=, &invocation] { return runCalibrate(*calibrate, invocation.output); };
+  });
+}
+
 void addAssemble(CLI::App &app, Invocation &invocation) {
   auto assemble = std::make_shared<AssembleArguments>();
   CLI::App *verb =
@@ -388,9 +415,9 @@ void addCompile(CLI::App &app, Invocation &invocation) {
 }
 
 void addVerbs(CLI::App &app, Invocation &invocation) {
-  for (const auto add :
-       {addCheck, addExplain, addVerify, addShow, addSimulate, addView, addDiff, addMachines,
-        addAssemble, addOrder, addImport, addSchedules, addSchema, addMan, addCompletion})
+  for (const auto add : {addCheck, addExplain, addVerify, addShow, addSimulate, addView, addDiff,
+                         addMachines, addCalibrate, addAssemble, addOrder, addImport, addSchedules,
+                         addSchema, addMan, addCompletion})
     add(app, invocation);
 }
 

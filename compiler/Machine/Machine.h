@@ -31,7 +31,7 @@ struct Figure {
 
 struct MeasuredTime {
   double seconds = 0; // median
-  double spread = 0;  // half of all measurements lie within this share of it
+  double spread = 0;  // half of all measured steps lie within this share of it
   bool operator==(const MeasuredTime &) const = default;
 };
 using MeasuredTimes = std::map<plan::Opcode, MeasuredTime>;

@@ -231,7 +231,10 @@ private:
       used.insert(fieldOf(&Machine::ranks).path);
       durations.ranksPerNode = static_cast<std::uint32_t>(machine.ranks.value);
     }
-    if (machine.cores.isKnown()) {
+    const bool computes =
+        !std::all_of(plan.models.begin(), plan.models.end(),
+                     [](const plan::Model &model) { return isEmpty(model.config); });
+    if (machine.cores.isKnown() && computes) { // stages that sleep need none
       used.insert(fieldOf(&Machine::cores).path);
       durations.coresPerNode = static_cast<std::uint32_t>(machine.cores.value);
     }

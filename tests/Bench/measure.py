@@ -70,9 +70,15 @@ class Measure:
         """The step of a plan when forward, input gradient and weight gradient last one unit each."""
         return self.shown(plan)["predictions"]["step_units"]
 
-    def period(self, plan):
-        """Milliseconds from step to step of a plan whose stages sleep, as simulated."""
-        return json.loads(self.tools.run("vimec", "simulate", plan, "--json").stdout)["period"]
+    def period(self, plan, *options):
+        """Milliseconds from step to step of a plan whose stages sleep, or on a machine, as simulated."""
+        return json.loads(self.tools.run("vimec", "simulate", plan, "--json", *options).stdout)["period"]
+
+    def calibrate(self, text, name):
+        """The file of a machine that ran the job over gloo."""
+        (self.folder / f"{name}.yaml").write_text(text)
+        self.tools.run("vimec", "calibrate", f"{name}.yaml", "-o", f"on-{name}.yaml", "--transport", "gloo", timeout=300)
+        return f"on-{name}.yaml"
 
     def transfers_and_tasks(self, plan):
         """Actions of a step of all ranks that a peer counts too: tasks but the loss, sends and receives."""

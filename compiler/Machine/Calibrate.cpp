@@ -1,0 +1,198 @@
+#include "compiler/Machine/Calibrate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "compiler/Machine/FigureText.h"
+#include "compiler/Machine/FitParts.h"
+#include "compiler/Machine/Work.h"
+#include "runtime/Plan/BatchCaps.h"
+
+namespace vime {
+
+using plan::Opcode;
+
+namespace {
+
+constexpr std::size_t kFew = 8; // messages of a size say little, where there are sizes with more
+
+std::int64_t quantile(std::vector<std::int64_t> values, double share) {
+  if (values.empty())
+    return 0;
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(
+      std::lround(share * static_cast<double>(values.size() - 1)))];
+}
+
+/// Half of all values lie within this share of the median.
+double spreadOf(const std::vector<std::int64_t> &values) {
+  const std::int64_t middle = median(values);
+  return middle == 0 ? 0
+                     : static_cast<double>(quantile(values, 0.75) - quantile(values, 0.25)) /
+                           static_cast<double>(middle);
+}
+
+double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
+
+class Calibration {
+public:
+  Calibration(const verify::ActionTable &table, const ObservedTimes &observed,
+              const CalibratedRun &run)
+      : plan(table.plan()), table(table), observed(observed), run(run),
+        model(plan.models[0].config), caps(plan::capsOf(plan.data)) {}
+
+  Machine machine() {
+    measured.source = run.source;
+    measured.model = model;
+    measured.microbatch = caps;
+    std::set<Opcode> opcodes;
+    for (const auto &[key, times] : observed.stages)
+      opcodes.insert(key.second);
+    for (const Opcode opcode : opcodes)
+      addStages(opcode);
+    for (const auto &[opcode, times] : observed.ranks)
+      if (median(times) > 0)
+        measured.rank[opcode] = {seconds(median(times)), spreadOf(times)};
+    result.name = run.name;
+    addRates();
+    addDispatch();
+    addLink();
+    if (run.cores != 0)
+      result.cores = {static_cast<double>(run.cores), "that the run could use"};
+    result.measured = std::move(measured);
+    return std::move(result);
+  }
+
+private:
+  bool isEmpty() const {
+    return model.family == ModelFamily::Null || model.family == ModelFamily::Sleep;
+  }
+
+  void addStages(Opcode opcode) {
+    std::vector<StageTime> times;
+    double spread = 0;
+    for (const auto &[key, lasted] : observed.stages) {
+      if (key.second != opcode)
+        continue;
+      const verify::StageView &stage = table.stages()[key.first];
+      times.push_back({plan.models[stage.model].stages[stage.stage], seconds(median(lasted))});
+      spread = std::max(spread, spreadOf(lasted));
+    }
+    if (isEmpty()) {
+      double besides = 0;
+      for (const StageTime &time : times)
+        besides +=
+            std::max(0.0, time.seconds - declared(opcode)) / static_cast<double>(times.size());
+      measured.stage[opcode] = {besides, spread};
+      return;
+    }
+    const FittedParts parts =
+        fitParts(times, workOf(model, caps, opcode, plan::sharersOf(plan, plan.models[0])));
+    const auto add = [&](MeasuredTimes &into, double value) {
+      if (value > 0)
+        into[opcode] = {value, spread};
+    };
+    add(measured.layer, parts.layer);
+    add(measured.embedding, parts.embedding);
+    add(measured.head, parts.head);
+  }
+
+  double declared(Opcode opcode) const {
+    double time = 0;
+    if (opcode == Opcode::Forward || opcode == Opcode::Evaluate)
+      time = model.forwardSeconds;
+    if (opcode == Opcode::BackwardInput || opcode == Opcode::Backward)
+      time += model.backwardInputSeconds;
+    if (opcode == Opcode::BackwardWeight || opcode == Opcode::Backward)
+      time += model.backwardWeightSeconds;
+    return time;
+  }
+
+  // ---- figures ----
+
+  /// What a layer's forward and its update reached: for what was not measured, a roofline.
+  void addRates() {
+    const auto rate = [&](Opcode opcode, double Work::*amount) {
+      const auto found = measured.layer.find(opcode);
+      const Work work = workOf(model, caps, opcode, plan::sharersOf(plan, plan.models[0])).layer;
+      return found == measured.layer.end() || work.*amount == 0
+                 ? 0
+                 : work.*amount / found->second.seconds;
+    };
+    if (const double flops = rate(Opcode::Forward, &Work::flops); flops > 0) {
+      Figure &peak = model.type == DataType::Float64    ? result.float64
+                     : model.type == DataType::BFloat16 ? result.bfloat16
+                                                        : result.float32;
+      peak = {flops, "measured: a layer's forward"};
+      result.share = {1, "measured as it is reached"};
+    }
+    if (const double bytes = rate(Opcode::Optimize, &Work::bytes); bytes > 0) {
+      result.bandwidth = {bytes, "measured: the optimizer of a layer"};
+      result.bandwidthShare = {1, "measured as it is reached"};
+    }
+  }
+
+  std::string sourceOf(const std::vector<std::int64_t> &times, const std::string &what) const {
+    return fmt::format("measured: median of {} {}, half of them {} to {}", times.size(), what,
+                       printFigure(FigureKind::Seconds, seconds(quantile(times, 0.25))),
+                       printFigure(FigureKind::Seconds, seconds(quantile(times, 0.75))));
+  }
+
+  void addDispatch() {
+    if (!observed.dispatch.empty())
+      result.dispatch = {seconds(std::max<std::int64_t>(0, median(observed.dispatch))),
+                         sourceOf(observed.dispatch, "steps from action to action")};
+  }
+
+  /// Messages of two sizes or more say latency and bandwidth, of one size how long such a one
+  /// takes.
+  void addLink() {
+    std::map<std::uint64_t, std::vector<std::int64_t>> bySize = observed.boundaries;
+    for (const auto &[bytes, times] : observed.messages)
+      bySize[bytes].insert(bySize[bytes].end(), times.begin(), times.end());
+    const auto isMany = [](const auto &size) { return size.second.size() >= kFew; };
+    if (std::any_of(bySize.begin(), bySize.end(), isMany))
+      std::erase_if(bySize, [&](const auto &size) { return !isMany(size); });
+    if (bySize.empty())
+      return;
+    const auto &[least, ofLeast] = *bySize.begin();
+    const auto &[most, ofMost] = *bySize.rbegin();
+    const std::int64_t longer = median(ofMost) - median(ofLeast);
+    if (most >= 2 * least && longer > 0) {
+      const double perByte = seconds(longer) / static_cast<double>(most - least);
+      result.nodeBandwidth = {1 / perByte,
+                              fmt::format("measured: {} messages of {} bytes against {} of {}",
+                                          ofMost.size(), most, ofLeast.size(), least)};
+      result.nodeLatency = {
+          std::max(0.0, seconds(median(ofLeast)) - perByte * static_cast<double>(least)),
+          sourceOf(ofLeast, fmt::format("messages of {} bytes", least))};
+      return;
+    }
+    result.nodeLatency = {seconds(median(ofMost)),
+                          sourceOf(ofMost, fmt::format("messages of {} bytes; other sizes did not "
+                                                       "tell what a byte takes",
+                                                       most))};
+  }
+
+  const plan::Plan &plan;
+  const verify::ActionTable &table;
+  const ObservedTimes &observed;
+  const CalibratedRun &run;
+  const ModelConfig &model;
+  const MicrobatchCaps caps;
+  Measurements measured;
+  Machine result;
+};
+
+} // namespace
+
+Machine calibrated(const verify::ActionTable &table, const ObservedTimes &observed,
+                   const CalibratedRun &run) {
+  return Calibration(table, observed, run).machine();
+}
+
+} // namespace vime
