@@ -13,12 +13,46 @@ Periods operator/(Periods periods, double parts) {
   return {periods.barrier / parts, periods.postValidated / parts};
 }
 
-ComparedFigures figuresOf(const Schedule &order, UnitCosts whole) {
+bool pairsIn(const Schedule &order) {
+  for (const std::vector<Task> &row : order.rows)
+    for (const Task &task : row)
+      if (task.overlapsNext)
+        return true;
+  return false;
+}
+
+/// Pairs take parts of a unit, so tasks are counted in thousandths of one.
+Periods periodsWithPairs(const Schedule &order, const UnitCosts &costs, double pair) {
+  constexpr std::int64_t kFine = 1000;
+  TaskCosts fine = taskCosts(costs, order.placement.size());
+  for (StageCosts &stage : fine.stages)
+    for (std::int64_t *cost :
+         {&stage.forward, &stage.backwardInput, &stage.backwardWeight, &stage.backward})
+      *cost *= kFine;
+  fine.transfer *= kFine;
+  fine.pair = pair;
+  return periodsOf(order, fine) / kFine;
+}
+
+/// Idle part of the ranks' time, of which a pair takes its share.
+double bubbleWithPairs(const Schedule &order, const UnitCosts &costs, double pair, double period) {
+  double busy = 0;
+  for (const std::vector<Task> &row : order.rows)
+    for (std::size_t place = 0; place < row.size(); ++place) {
+      const bool isPaired = row[place].overlapsNext || (place > 0 && row[place - 1].overlapsNext);
+      busy += (isPaired ? pair : 1) * costs.of(row[place].kind);
+    }
+  return 1 - busy / period / static_cast<double>(order.rows.size());
+}
+
+ComparedFigures figuresOf(const Schedule &order, UnitCosts whole, std::optional<double> pair) {
   const int parts = partsOf(order);
   const UnitCosts costs = costsOfParts(whole, parts, order.slices);
+  const bool hasPairs = pair && pairsIn(order);
   const UnitTimes times = simulate(order, costs);
   const Bounds bounds = boundsOf(boundedShapeOf(order, costs));
-  const Periods periods = periodsOf(order, costs);
+  const Periods periods =
+      hasPairs ? periodsWithPairs(order, costs, *pair) : periodsOf(order, costs);
   const auto most = [](const auto &numbers) {
     return static_cast<double>(*std::max_element(numbers.begin(), numbers.end()));
   };
@@ -26,11 +60,12 @@ ComparedFigures figuresOf(const Schedule &order, UnitCosts whole) {
     return period / static_cast<double>(bound.least) - 1.0;
   };
   return {
-      .makespan = static_cast<double>(times.makespan) / parts,
+      .makespan = (hasPairs ? periods.barrier : static_cast<double>(times.makespan)) / parts,
       .span = most(times.span) / parts,
       .periods = periods / parts,
+      .hasPairs = hasPairs,
       .growth = growthUnderJitter(order, costs),
-      .bubble = times.bubble,
+      .bubble = hasPairs ? bubbleWithPairs(order, costs, *pair, periods.barrier) : times.bubble,
       .peak = most(times.peakLive) / parts,
       .copies = order.copies,
       .gap = {above(periods.barrier, bounds.makespan), above(periods.postValidated, bounds.span)},
@@ -43,7 +78,7 @@ ComparedOrder compared(const Order &order, const ComparedShape &wanted) {
   ComparedOrder result{&order, shape, check(order, shape), {}};
   if (result.problem)
     return result;
-  result.figures = figuresOf(order.build(shape), wanted.costs);
+  result.figures = figuresOf(order.build(shape), wanted.costs, wanted.pair);
   result.exceedsMemory = wanted.memory && result.figures->peak > *wanted.memory;
   return result;
 }
@@ -57,6 +92,7 @@ ScheduleShape shapeOf(const Order &order, const ComparedShape &wanted) {
   // Orders that are made for costs have one copy of every stage and whole microbatches.
   if (order.takes.costs)
     shape.costs = costsOfParts(wanted.costs, shape.chunks, 1);
+  shape.overlap = order.takes.overlap && wanted.pair.has_value();
   if (order.takes.memory && wanted.memory)
     shape.memory = *wanted.memory * shape.chunks;
   return shape;
@@ -80,10 +116,9 @@ OrderUnits unitsOf(const Order &order) {
   const Schedule built = order.build(shape);
   OrderUnits units{.copies = built.copies, .slices = built.slices};
   for (const std::vector<Task> &row : built.rows)
-    for (const Task &task : row) {
+    for (const Task &task : row)
       units.splits |= task.kind == TaskKind::BackwardInput;
-      units.pairs |= task.overlapsNext;
-    }
+  units.pairs = pairsIn(built);
   return units;
 }
 

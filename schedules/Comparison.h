@@ -37,17 +37,21 @@ struct ComparedShape {
   /// Most activations on a rank, in those of its whole share: orders that take a memory are made
   /// for this one, the others keep to it or not.
   std::optional<int> memory{};
+  /// What an overlapped pair takes of the time of its tasks (TaskCosts); none: one task of it runs
+  /// behind the other.
+  std::optional<double> pair{};
 };
 
 struct ComparedFigures {
-  double makespan = 0; // of one step alone
-  double span = 0;     // of the longest rank, from its first start to its last end
-  Periods periods;
-  Periods growth;    // of the periods, where tasks take up to 10 % more or less
-  double bubble = 0; // idle part of the period with a barrier, 0 to 1
-  double peak = 0;   // activations on the fullest rank
-  int copies = 1;    // of the weights
-  Periods gap;       // above the bounds of the periods: 0.02 is 2 %
+  double makespan = 0;   // of one step alone
+  double span = 0;       // of the longest rank, from its first start to its last end
+  Periods periods;       // with pairs together, if they are
+  bool hasPairs = false; // … and there are some: then no bound holds
+  Periods growth;        // of the periods, where tasks take up to 10 % more or less
+  double bubble = 0;     // idle part of the period with a barrier, 0 to 1
+  double peak = 0;       // activations on the fullest rank
+  int copies = 1;        // of the weights
+  Periods gap;           // above the bounds of the periods: 0.02 is 2 %
   std::string_view bindsBarrier, bindsPostValidated; // L1 to L4
 };
 

@@ -32,7 +32,8 @@ double cyclicPeriod(const TaskGraph &graph, std::size_t ranks, const TaskCosts &
   const int steps = stepsOf(graph, kMostSteps);
   for (int step = 1; step <= steps; ++step) {
     graph.advance(
-        freeAt, [&](const TaskNode &node) { return costs.of(node.task); }, costs.transfer);
+        freeAt, [&](const TaskNode &node) { return costs.of(node.task); }, costs.transfer,
+        costs.pair);
     std::vector<std::int64_t> ends = freeAt;
     for (std::int64_t &end : ends)
       end -= latest(freeAt);
@@ -69,11 +70,14 @@ Periods periodsOf(const Schedule &order, UnitCosts costs) {
 }
 
 Periods periodsOf(const Schedule &order, const TaskCosts &costs) {
-  const std::optional<TaskGraph> graph = graphOf(order);
+  const std::optional<TaskGraph> graph =
+      graphOf(order, costs.pair > 0 ? Pairs::Together : Pairs::Apart);
   if (!graph || graph->nodes.empty())
     return {};
   std::vector<std::int64_t> freeAt(order.rows.size());
-  graph->advance(freeAt, [&](const TaskNode &node) { return costs.of(node.task); }, costs.transfer);
+  graph->advance(
+      freeAt, [&](const TaskNode &node) { return costs.of(node.task); }, costs.transfer,
+      costs.pair);
   return {static_cast<double>(latest(freeAt)), cyclicPeriod(*graph, order.rows.size(), costs)};
 }
 

@@ -37,6 +37,9 @@ struct StageCosts {
 struct TaskCosts {
   std::vector<StageCosts> stages; // of all copies, as a placement has them
   std::int64_t transfer = 0;      // from one rank to another
+  /// Of the time that its two tasks take, what an overlapped pair takes; 1: it saves nothing, but
+  /// what both need has to be there before it begins. 0: one of the two runs behind the other.
+  double pair = 0;
 
   std::int64_t of(const Task &task) const {
     return stages[static_cast<std::size_t>(task.stage)].of(task.kind);

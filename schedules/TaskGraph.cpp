@@ -8,7 +8,8 @@ namespace {
 
 class GraphBuilder {
 public:
-  explicit GraphBuilder(const Schedule &order) : order(order), next(order.rows.size()) {
+  GraphBuilder(const Schedule &order, Pairs pairs)
+      : order(order), pairs(pairs), next(order.rows.size()) {
     int most = -1;
     for (const std::vector<Task> &row : order.rows)
       for (const Task &task : row)
@@ -37,26 +38,43 @@ private:
     return makers[row * microbatches + static_cast<std::size_t>(need.microbatch)];
   }
 
-  // The rank's next task, if what it needs has its place already.
+  // The rank's next task, or pair, if what it needs has its place already.
   bool place(std::size_t rank) {
-    const Task &task = order.rows[rank][next[rank]];
-    if (task.kind != TaskKind::Idle) {
-      TaskNode node{task, static_cast<int>(rank)};
-      std::size_t count = 0;
-      for (const Need &need : needsOf(task, order)) {
-        if (maker(need) < 0)
-          return false;
-        node.needs[count++] = maker(need);
-      }
-      if (const std::optional<Need> made = madeBy(task))
-        maker(*made) = static_cast<std::int32_t>(graph.nodes.size());
-      graph.nodes.push_back(node);
-    }
-    ++next[rank];
+    const std::vector<Task> &row = order.rows[rank];
+    const std::size_t position = next[rank];
+    const bool isPair = pairs == Pairs::Together && row[position].overlapsNext &&
+                        position + 1 < row.size() && row[position + 1].kind != TaskKind::Idle;
+    for (std::size_t part = position; part <= position + isPair; ++part)
+      if (!canRun(row[part]))
+        return false;
+    for (std::size_t part = position; part <= position + isPair; ++part)
+      add(row[part], rank, isPair && part == position);
+    next[rank] += 1 + isPair;
     return true;
   }
 
+  bool canRun(const Task &task) {
+    if (task.kind != TaskKind::Idle)
+      for (const Need &need : needsOf(task, order))
+        if (maker(need) < 0)
+          return false;
+    return true;
+  }
+
+  void add(const Task &task, std::size_t rank, bool withNext) {
+    if (task.kind == TaskKind::Idle)
+      return;
+    TaskNode node{.task = task, .rank = static_cast<int>(rank), .withNext = withNext};
+    std::size_t count = 0;
+    for (const Need &need : needsOf(task, order))
+      node.needs[count++] = maker(need);
+    if (const std::optional<Need> made = madeBy(task))
+      maker(*made) = static_cast<std::int32_t>(graph.nodes.size());
+    graph.nodes.push_back(node);
+  }
+
   const Schedule &order;
+  const Pairs pairs;
   std::size_t microbatches = 0;
   std::vector<std::int32_t> makers; // by stage, what is passed, microbatch
   std::vector<std::size_t> next;    // per rank: position of the next task
@@ -65,6 +83,8 @@ private:
 
 } // namespace
 
-std::optional<TaskGraph> graphOf(const Schedule &order) { return GraphBuilder(order).build(); }
+std::optional<TaskGraph> graphOf(const Schedule &order, Pairs pairs) {
+  return GraphBuilder(order, pairs).build();
+}
 
 } // namespace vime

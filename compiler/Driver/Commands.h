@@ -127,12 +127,13 @@ struct ImportArguments {
 int runImport(const ImportArguments &arguments, const OutputOptions &output);
 
 /// vimec schedules [--ranks N --microbatches M [--chunks V] [--memory K]
-///                  [--costs F,I,W[,TRANSFER]] [--slots]]
+///                  [--costs F,I,W[,TRANSFER]] [--pairs SHARE | --slots]]
 struct SchedulesArguments {
   std::optional<int> ranks, microbatches, chunks; // none: what orders there are
   std::optional<int> memory;                      // activations of a rank's whole share
   std::string costs;                              // of a rank's whole share; empty: unit costs
-  bool slots = false;                             // what slots of channels are worth instead
+  std::optional<double> pairs; // what an overlapped pair takes of the time of its tasks
+  bool slots = false;          // what slots of channels are worth instead
 };
 int runSchedules(const SchedulesArguments &arguments, const OutputOptions &output);
 

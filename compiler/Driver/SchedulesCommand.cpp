@@ -119,21 +119,23 @@ std::string gapText(double gap, std::string_view label) {
 
 std::string rowOf(const ComparedOrder &compared) {
   const ComparedFigures &figures = *compared.figures;
+  // Of tasks one behind the other; nothing of the like is known where pairs save time.
+  const auto apart = [&](const std::string &text) { return figures.hasPairs ? "-" : text; };
+  const auto jitter = [&](double growth) { return apart(fmt::format("{:.1f}%", 100 * growth)); };
   return fmt::format(
-      "{:<16}{:>3}{:>10}{:>9}{:>8.1f}%{:>7}{:>3} {:>9}{:>12}{:>7.1f}%  {:>9}{:>12}{:>7.1f}%\n",
-      compared.order->name, compared.shape.chunks, shortly(figures.makespan), shortly(figures.span),
-      100 * figures.bubble, shortly(figures.peak), figures.copies, shortly(figures.periods.barrier),
-      gapText(figures.gap.barrier, figures.bindsBarrier), 100 * figures.growth.barrier,
-      shortly(figures.periods.postValidated),
-      gapText(figures.gap.postValidated, figures.bindsPostValidated),
-      100 * figures.growth.postValidated);
+      "{:<16}{:>3}{:>10}{:>9}{:>8.1f}%{:>7}{:>3} {:>9}{:>12}{:>8}  {:>9}{:>12}{:>8}\n",
+      compared.order->name, compared.shape.chunks, shortly(figures.makespan),
+      apart(shortly(figures.span)), 100 * figures.bubble, shortly(figures.peak), figures.copies,
+      shortly(figures.periods.barrier), apart(gapText(figures.gap.barrier, figures.bindsBarrier)),
+      jitter(figures.growth.barrier), shortly(figures.periods.postValidated),
+      apart(gapText(figures.gap.postValidated, figures.bindsPostValidated)),
+      jitter(figures.growth.postValidated));
 }
 
 constexpr const char *kLegend = R"(
 v stages per rank; peak: activations of a rank's whole share; w copies of the weights; bubble: of the period with a barrier
 to bound: above what no order of the same stages and memory can undercut: L1 start, L2 warm-up, L3 Little's law, L4 drain
-jitter: what the period grows by where tasks take up to 10 % more or less; the tasks of a pair run one after the other
-)";
+jitter: what the period grows by where tasks take up to 10 % more or less)";
 
 std::string comparisonText(const ComparedShape &shape, const std::vector<ComparedOrder> &all) {
   const auto &[forward, input, weight, transfer] = shape.costs;
@@ -155,11 +157,19 @@ std::string comparisonText(const ComparedShape &shape, const std::vector<Compare
       refused += fmt::format("  {}; {}\n", compared.problem->message, compared.problem->help);
   if (!refused.empty())
     text += "\nnot for these numbers:\n" + refused;
-  return text + kLegend;
+  return text + kLegend +
+         (shape.pair ? fmt::format("\npairs run together and take {:g} of the time of their tasks, "
+                                   "in makespan, bubble and periods; where orders have pairs, the "
+                                   "other columns are left out\n",
+                                   *shape.pair)
+                     : "; the tasks of a pair run one after the other\n");
 }
 
-Json periodsJson(double period, double gap, std::string_view bound, double growth) {
-  return {{"period", period}, {"gap", gap}, {"bound", bound}, {"jitter", growth}};
+Json periodsJson(double period, double gap, std::string_view bound, double growth, bool hasPairs) {
+  return {{"period", period},
+          {"gap", hasPairs ? Json() : Json(gap)},
+          {"bound", hasPairs ? Json() : Json(bound)},
+          {"jitter", hasPairs ? Json() : Json(growth)}};
 }
 
 Json comparisonJson(const ComparedShape &shape, const std::vector<ComparedOrder> &all) {
@@ -171,23 +181,25 @@ Json comparisonJson(const ComparedShape &shape, const std::vector<ComparedOrder>
       entry["refused"] = {{"message", compared.problem->message}, {"help", compared.problem->help}};
     } else {
       const ComparedFigures &figures = *compared.figures;
-      entry.update({{"makespan", figures.makespan},
-                    {"span", figures.span},
-                    {"bubble", figures.bubble},
-                    {"peak", figures.peak},
-                    {"exceeds_memory", compared.exceedsMemory},
-                    {"copies", figures.copies},
-                    {"barrier", periodsJson(figures.periods.barrier, figures.gap.barrier,
-                                            figures.bindsBarrier, figures.growth.barrier)},
-                    {"post_validated",
-                     periodsJson(figures.periods.postValidated, figures.gap.postValidated,
-                                 figures.bindsPostValidated, figures.growth.postValidated)}});
+      entry.update(
+          {{"makespan", figures.makespan},
+           {"span", figures.hasPairs ? Json() : Json(figures.span)},
+           {"bubble", figures.bubble},
+           {"peak", figures.peak},
+           {"exceeds_memory", compared.exceedsMemory},
+           {"copies", figures.copies},
+           {"barrier", periodsJson(figures.periods.barrier, figures.gap.barrier,
+                                   figures.bindsBarrier, figures.growth.barrier, figures.hasPairs)},
+           {"post_validated", periodsJson(figures.periods.postValidated, figures.gap.postValidated,
+                                          figures.bindsPostValidated, figures.growth.postValidated,
+                                          figures.hasPairs)}});
     }
     orders.push_back(std::move(entry));
   }
   return {{"ranks", shape.ranks},
           {"microbatches", shape.microbatches},
           {"costs", {forward, input, weight, transfer}},
+          {"pairs", shape.pair ? Json(*shape.pair) : Json()},
           {"memory", shape.memory ? Json(*shape.memory) : Json()},
           {"schedules", orders}};
 }
@@ -226,8 +238,9 @@ int printTransfers(const ComparedShape &shape, const OutputOptions &output) {
 
 int runSchedules(const SchedulesArguments &arguments, const OutputOptions &output) {
   const bool compares = arguments.ranks && arguments.microbatches;
-  if (!compares && (arguments.ranks || arguments.microbatches || arguments.chunks ||
-                    arguments.memory || !arguments.costs.empty() || arguments.slots))
+  if (!compares &&
+      (arguments.ranks || arguments.microbatches || arguments.chunks || arguments.memory ||
+       !arguments.costs.empty() || arguments.pairs || arguments.slots))
     return reportFailure(Status(StatusCode::Usage, arguments.ranks ? "`--microbatches` is required"
                                                                    : "`--ranks` is required"),
                          output, "a comparison needs `--ranks` and `--microbatches`");
@@ -237,7 +250,8 @@ int runSchedules(const SchedulesArguments &arguments, const OutputOptions &outpu
                             .microbatches = *arguments.microbatches,
                             .costs = readCosts(arguments.costs).value_or(UnitCosts{}),
                             .chunks = arguments.chunks,
-                            .memory = arguments.memory};
+                            .memory = arguments.memory,
+                            .pair = arguments.pairs};
   return arguments.slots ? printTransfers(shape, output) : printComparison(shape, output);
 }
 

@@ -1,4 +1,5 @@
 // The verbs of vimec as the command line knows them. What a verb takes lives as long as its app.
+#include <charconv>
 #include <iostream>
 #include <memory>
 
@@ -311,9 +312,24 @@ void addSchedules(CLI::App &app, Invocation &invocation) {
                               "share"));
   takesCosts(verb->add_option("--costs", schedules->costs,
                               "what a rank's whole share of a microbatch costs (default: 1,1,1)"));
+  CLI::Option *pairs =
+      verb->add_option("--pairs", schedules->pairs,
+                       "run overlapped pairs together, in this share of the time of their tasks, "
+                       "such as 0.83 (default: one task behind the other)")
+          ->type_name("SHARE")
+          ->check([](const std::string &text) {
+            double share = 0;
+            const auto [end, error] =
+                std::from_chars(text.data(), text.data() + text.size(), share);
+            return error == std::errc() && end == text.data() + text.size() && share >= 0.5 &&
+                           share <= 2
+                       ? std::string()
+                       : "takes a share from 0.5 to 2, not `" + text + "`\nwrite `--pairs 0.83`";
+          });
   verb->add_flag("--slots", schedules->slots,
                  "compare instead what slots for received messages are worth")
-      ->disable_flag_override();
+      ->disable_flag_override()
+      ->excludes(pairs);
   takesJson(*verb, invocation);
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runSchedules(*schedules, invocation.output); };

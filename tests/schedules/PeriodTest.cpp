@@ -83,5 +83,28 @@ TEST(Jitter, CostsAPipelineMore) {
   EXPECT_LT(growthUnderJitter(order, {}).postValidated, 0.1);
 }
 
+// DualPipe's own figures: a pair takes its share of what its tasks take, and what both need has to
+// be there before.
+TEST(Period, PairsTakeWhatTheirMakersSay) {
+  for (const auto &[name, ranks, microbatches, threeWhole, shorter] :
+       {std::tuple("dualpipe", 4, 8, 26.0, 24.0),
+        {"dualpipe", 8, 16, 54.0, 49.0},
+        {"dualpipe-v", 4, 8, 54.0, 49.0},
+        {"dualpipe-v", 8, 16, 110.0, 99.0}}) {
+    const Order &order = *findOrder(name);
+    const Schedule built =
+        order.build({.ranks = ranks, .microbatches = microbatches, .chunks = order.chunks.usual});
+    TaskCosts costs = taskCosts({2, 2, 2}, built.placement.size()); // halves of a unit
+    costs.pair = 1;
+    EXPECT_EQ(periodsOf(built, costs).barrier / 2, threeWhole) << name << " " << ranks;
+    costs.pair = 2.5 / 3;
+    EXPECT_EQ(periodsOf(built, costs).barrier / 2, shorter) << name << " " << ranks;
+    // (p/2-1)(F&B + B - 3W) of each of the two directions, (p-1)(...) of one.
+    const int depth = name == std::string_view("dualpipe") ? ranks / 2 : ranks;
+    const int work = 3 * microbatches * order.chunks.usual;
+    EXPECT_EQ(threeWhole, work + (depth - 1) * (3 + 2 - 3)) << name << " " << ranks;
+  }
+}
+
 } // namespace
 } // namespace vime
