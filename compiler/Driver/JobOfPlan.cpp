@@ -6,6 +6,7 @@
 
 #include "compiler/Driver/Commands.h"
 #include "compiler/Frontend/ReadJob.h"
+#include "compiler/Frontend/Settings.h"
 #include "compiler/Phases/Phases.h"
 
 namespace vime {
@@ -88,11 +89,17 @@ std::optional<plan::Plan> compileAgain(const JobAgain &again, const plan::Plan &
                                        const std::vector<std::string> &settings,
                                        std::string &whyNot) {
   std::vector<std::string> all = settings;
-  for (const StatedValue &value : again.values)
+  for (const StatedValue &value : again.values) {
+    const std::string stated = value.path + '=' + value.value;
+    if (!isSetting(stated)) {
+      whyNot = "the plan does not carry its job as `vimec` writes it";
+      return std::nullopt;
+    }
     if (std::ranges::none_of(settings, [&](const std::string &setting) {
           return setting.starts_with(value.path + '=');
         }))
-      all.push_back(value.path + '=' + value.value);
+      all.push_back(stated);
+  }
   Findings findings;
   const std::optional<Job> job = readJob("version: 1\n", again.file, findings, all);
   Compiled compiled;

@@ -1,6 +1,7 @@
 #include "compiler/Driver/Remedies.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -76,6 +77,7 @@ private:
           remedies.back().what = "slices of sequences";
           remedies.back().settings = settings;
           remedies.back().settings.push_back(fmt::format("pipeline.slices={}", slices));
+          shorten(1.0 / slices, remedies.back().settings);
         }
     }
   }
@@ -88,6 +90,22 @@ private:
         layersOf(plan) >= chunks * plan.mesh.pipeline)
       settings.push_back("pipeline.layout=" +
                          listOf(evenLayers(layersOf(plan), chunks * plan.mesh.pipeline)));
+    shorten(static_cast<double>(stages) / (chunks * plan.mesh.pipeline), settings);
+  }
+
+  /// Stages that sleep are declared to sleep so long: for the same work a smaller task has to sleep
+  /// less.
+  void shorten(double share, std::vector<std::string> &settings) const {
+    const ModelConfig &model = plan.models.front().config;
+    if (model.family != ModelFamily::Sleep || share == 1)
+      return;
+    for (const auto &[key, seconds] : {std::pair("forward", model.forwardSeconds),
+                                       {"backward_input", model.backwardInputSeconds},
+                                       {"backward_weight", model.backwardWeightSeconds}})
+      for (const StatedValue &value : job.values)
+        if (value.path.starts_with("models.") && value.path.ends_with(std::string(".") + key))
+          settings.push_back(
+              fmt::format("{}={}us", value.path, std::llround(share * seconds * 1e6)));
   }
 
   void addChunks() {
@@ -103,6 +121,7 @@ private:
       if (job.find("pipeline.layout") && layersOf(plan) >= its * plan.mesh.pipeline)
         settings.push_back("pipeline.layout=" +
                            listOf(evenLayers(layersOf(plan), its * plan.mesh.pipeline)));
+      shorten(static_cast<double>(chunks) / its, settings);
       add(its > chunks ? "more stages on a rank" : "fewer stages on a rank", std::move(settings));
     }
   }
@@ -124,6 +143,7 @@ private:
                                      counted(plan.data.samples / 2, "sample")};
     if (job.find("pipeline.microbatches"))
       smaller.push_back(fmt::format("pipeline.microbatches={}", 2 * microbatches));
+    shorten(0.5, smaller);
     add("smaller microbatches", std::move(smaller));
   }
 
