@@ -138,6 +138,8 @@ std::vector<PathPart> criticalPath(const ActionTable &table, const Simulated &ru
       entry = run.times[times.readyBehind].postedBehind;
     else
       entry = times.postedBehind;
+    if (entry != kNone && run.times[entry].begin > times.begin)
+      break;            // it was of the step before: a link still carried its message
     if (entry != kNone) // what lies between is its rank's dispatcher
       path.back().from = std::min(path.back().to, run.times[entry].end);
   }

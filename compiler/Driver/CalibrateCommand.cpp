@@ -42,8 +42,10 @@ public:
   std::string path; // empty: it could not be made
 };
 
-/// What a run would write, or do now and then, is no part of a step.
+/// What a run would write, or do now and then, is no part of a step; the machine that the job names
+/// may be the one that is to be written.
 void keepToTraining(Job &job) {
+  job.cluster.machine = {};
   job.checkpoint.directory.value.clear();
   job.checkpoint.every.value = 0;
   job.checkpoint.keep.value = 0;

@@ -16,13 +16,13 @@ namespace vime {
 
 namespace {
 
-constexpr std::array kFlopUnits = {Unit{"FLOP/s", 1, 1}, Unit{"MFLOP/s", 1e6, 1},
-                                   Unit{"GFLOP/s", 1e9, 1}, Unit{"TFLOP/s", 1e12, 1},
-                                   Unit{"PFLOP/s", 1e15, 1}};
+constexpr std::array kFlopUnits = {Unit{"FLOP/s", 1, 1},     Unit{"kFLOP/s", 1e3, 1},
+                                   Unit{"MFLOP/s", 1e6, 1},  Unit{"GFLOP/s", 1e9, 1},
+                                   Unit{"TFLOP/s", 1e12, 1}, Unit{"PFLOP/s", 1e15, 1}};
 constexpr std::array kBandwidthUnits = {Unit{"B/s", 1, 1}, Unit{"kB/s", 1e3, 1},
                                         Unit{"MB/s", 1e6, 1}, Unit{"GB/s", 1e9, 1},
                                         Unit{"TB/s", 1e12, 1}};
-constexpr double kMost = 1e21; // beyond any machine
+constexpr double kLeast = 1e3, kMost = 1e21; // beyond any machine
 
 std::span<const Unit> unitsOf(FigureKind kind) {
   return kind == FigureKind::Flops ? std::span<const Unit>(kFlopUnits)
@@ -60,10 +60,11 @@ std::variant<double, ValueProblem> parseRate(FigureKind kind, std::string_view t
     return problem;
   }
   const double rate = *number * unit->times;
-  if (!(rate > 0) || rate > kMost)
+  if (rate < kLeast || rate > kMost)
     return ValueProblem{.code = JobCode::Range,
-                        .message = fmt::format("is {}, must be more than 0 and no more than {}",
-                                               printable(text), printFigure(kind, kMost)),
+                        .message = fmt::format("is {}, must be at least {} and at most {}",
+                                               printable(text), printFigure(kind, kLeast),
+                                               printFigure(kind, kMost)),
                         .label = rate > kMost ? "too large" : "too small"};
   return rate;
 }
@@ -125,10 +126,12 @@ std::string printFigure(FigureKind kind, double value) {
   case FigureKind::Seconds:
     return inUnits(value, timeUnits().first(4), " ");
   case FigureKind::Bytes:
+  case FigureKind::Count:
     return printValue(specOf(kind), static_cast<std::uint64_t>(value));
-  default:
-    return shortNumber(value);
+  case FigureKind::Share:
+    break;
   }
+  return fmt::format("{:.4g}", value);
 }
 
 } // namespace vime

@@ -10,6 +10,7 @@
 #include "compiler/Machine/FigureText.h"
 #include "compiler/Machine/PartTimes.h"
 #include "runtime/Plan/BatchCaps.h"
+#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"
 
@@ -19,8 +20,10 @@ using plan::Opcode;
 
 namespace {
 
+constexpr double kLongest = 24 * 3600; // no action takes longer, in seconds
+
 std::int64_t nanoseconds(double seconds) {
-  return static_cast<std::int64_t>(std::llround(seconds * 1e9));
+  return static_cast<std::int64_t>(std::llround(std::min(seconds, 2 * kLongest) * 1e9));
 }
 
 std::string_view nameOf(Opcode opcode) { return plan::findSignature(plan::code(opcode))->name; }
@@ -40,6 +43,12 @@ public:
     addRanks();
     if (const Status status = addLinks(); !status.ok())
       return status;
+    for (const CostRow &row : costs.rows)
+      if (row.nanoseconds > nanoseconds(kLongest))
+        return Status(StatusCode::InvalidInput,
+                      fmt::format("`{}` of {} takes longer than a day on machine `{}`\nhelp: "
+                                  "`vimec machines` prints its figures; is a unit wrong?",
+                                  row.what, row.of, machine.name));
     addNotes();
     for (const MachineField &field : machineFields())
       if (used.contains(field.path)) {
@@ -259,10 +268,11 @@ private:
 
   void addLink(const char *of, const LinkTimes &link, Figure Machine::*latency,
                Figure Machine::*bandwidth) {
-    costs.rows.push_back({.of = of,
-                          .what = "latency",
-                          .nanoseconds = link.latency,
-                          .origin = (machine.*latency).source});
+    if (link.latency != 0)
+      costs.rows.push_back({.of = of,
+                            .what = "latency",
+                            .nanoseconds = link.latency,
+                            .origin = (machine.*latency).source});
     if (link.perByte != 0)
       costs.rows.push_back({.of = of,
                             .what = "1 MB",
@@ -273,6 +283,10 @@ private:
   // ---- whether it fits ----
 
   void addNotes() {
+    for (const auto &[decision, what] : {std::pair(plan::Decision::Save, "saves a checkpoint"),
+                                         std::pair(plan::Decision::Evaluate, "is evaluated")})
+      if (!plan::valuesOf(plan, decision).empty() && !plan::isPostValidated(plan))
+        costs.notes.push_back(fmt::format("the step that is shown also {}", what));
     double host = 0;
     const std::uint32_t onNode = costs.durations.ranksPerNode == 0
                                      ? plan.mesh.ranks()

@@ -87,6 +87,14 @@ TEST(MachineCosts, WhatDoesNotFitIsNoted) {
   EXPECT_THAT(costs->notes, testing::Contains(testing::HasSubstr("of device memory")));
 }
 
+TEST(MachineCosts, AreRefusedWhereNoMachineIsThatSlow) {
+  const plan::Plan plan = lowered({.schedule = "1f1b", .ranks = 2});
+  Machine machine = plainMachine(true);
+  machine.share = of(1e-300);
+  EXPECT_THAT(costsOn(machine, plan).status().message(),
+              testing::HasSubstr("takes longer than a day on machine `plain`"));
+}
+
 /// Measured on the model of `lowered`, a microsecond here and there.
 Machine measuredMachine(const plan::Plan &plan) {
   Machine machine{.name = "here"};
