@@ -17,6 +17,8 @@ examples:
   vimec job.yaml -o plan.bin --set run.steps=4  with another value than the file's
   vimec explain pipeline.schedule               a field, a code such as J0012, or the values of job.yaml
   vimec explain /tmp/vime-records-4WvVdQ        which rank of a failed run was first, and why
+  vimec simulate plan.bin --machine h100-80g    how long a step takes there; `vimec machines` lists machines
+  vimec calibrate job.yaml -o here.yaml         measure this one, for `--machine here.yaml`
   vimec explain plan.bin                        why a step takes as long as it does, and what makes it shorter
   vimec order interleaved --ranks 4 --microbatches 8 --chunks 2
   vimec schedules --ranks 8 --microbatches 32 --costs 10,12,8
