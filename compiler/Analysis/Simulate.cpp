@@ -346,12 +346,14 @@ private:
 
 verify::Choice steadyStepOf(const plan::Plan &plan) {
   verify::Choice choice = verify::wholeStepOf(plan);
-  if (!isPostValidated(plan))
-    return choice;
-  for (const Decision decision :
-       {Decision::Evaluate, Decision::Save, Decision::Settle, Decision::Verdict})
-    if (const auto values = valuesOf(plan, decision); !values.empty())
-      choice.values[static_cast<std::size_t>(decision)] = values.front();
+  const auto chooseLeast = [&](std::initializer_list<Decision> decisions) {
+    for (const Decision decision : decisions)
+      if (const auto values = valuesOf(plan, decision); !values.empty())
+        choice.values[static_cast<std::size_t>(decision)] = values.front();
+  };
+  chooseLeast({Decision::Evaluate, Decision::Save});
+  if (isPostValidated(plan))
+    chooseLeast({Decision::Settle, Decision::Verdict});
   return choice;
 }
 

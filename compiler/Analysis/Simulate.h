@@ -58,8 +58,8 @@ struct Simulated {
   std::optional<std::string> stuck;
 };
 
-/// A whole step with all that it can decide; of a plan that commits early one that stands and is
-/// followed by the next one at once.
+/// A whole step as most of them are: it neither evaluates nor saves, if it can do without; of a
+/// plan that commits early it stands, and is followed by the next one at once.
 verify::Choice steadyStepOf(const plan::Plan &plan);
 
 /// So many trips of the loop over steps, at least one, at most those of the plan. The table is

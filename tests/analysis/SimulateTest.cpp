@@ -62,6 +62,22 @@ TEST(Simulate, AStepInUnitTimeIsAsLongAsItsOrder) {
   EXPECT_GT(simulated, 50);
 }
 
+// A step that evaluates or saves is longer, but most steps do neither.
+TEST(Simulate, MostStepsNeitherEvaluateNorSave) {
+  const auto periodOf = [](const JobShape &shape) {
+    const plan::Plan plan = lowered(shape);
+    const verify::ActionTable table(plan, steadyStepOf(plan));
+    return simulate(table, unitDurations(plan)).period / kUnit;
+  };
+  const JobShape shape{.ranks = 4, .microbatches = 8};
+  JobShape evaluates = shape, saves = shape;
+  evaluates.evaluates = 4;
+  saves.saves = 2;
+  EXPECT_EQ(periodOf(shape), 33);
+  EXPECT_EQ(periodOf(evaluates), 33);
+  EXPECT_EQ(periodOf(saves), 33);
+}
+
 // What an early commit is for: steps follow each other as closely as their order lets them, and no
 // closer. The optimizer itself takes no time here.
 TEST(Simulate, StepsThatCommitEarlyFollowEachOtherAsTheirOrderLetsThem) {

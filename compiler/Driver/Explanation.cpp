@@ -1,0 +1,193 @@
+#include "compiler/Driver/Explanation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "compiler/Diagnostics/Amounts.h"
+#include "compiler/Driver/Output.h"
+#include "runtime/Base/Counted.h"
+
+namespace vime {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostCauses = 5;
+constexpr double kHardly = 0.0005; // a gain that nobody would see
+
+/// `--set pipeline.schedule=zb-h1`, as a shell takes it.
+std::string settingsText(const Remedy &remedy) {
+  std::string text;
+  for (const std::string &setting : remedy.settings)
+    text += (text.empty() ? "--set " : " --set ") + shellWord(setting);
+  return text;
+}
+
+std::string percent(double share) { return fmt::format("{:.1f}%", 100 * share); }
+
+} // namespace
+
+Explanation::Explanation(const SteppedPlan &base, const Bound &bound, std::vector<Tried> all,
+                         std::string whyNone)
+    : base(base), bound(bound), tried(std::move(all)), whyNone(std::move(whyNone)) {
+  std::stable_sort(tried.begin(), tried.end(), [](const Tried &one, const Tried &other) {
+    return std::pair(one.whyNot.empty(), one.gain) > std::pair(other.whyNot.empty(), other.gain);
+  });
+}
+
+std::string Explanation::text() const {
+  return head() + causes() + gains() + without() + refused();
+}
+
+Json Explanation::json() const {
+  Json causes = Json::array(), remedies = Json::array();
+  for (const Cause &cause : base.causes)
+    causes.push_back({{"cause", nameOf(cause.kind)},
+                      {"what", sentenceOf(cause.kind)},
+                      {"time", number(cause.time)},
+                      {"share", shareOf(cause.time)},
+                      {"most", number(cause.most)},
+                      {"most_on_rank", cause.rank}});
+  for (const Tried &one : tried)
+    remedies.push_back(jsonOf(one));
+  return {{"format", "vime-explanation"},
+          {"format_version", 1},
+          {"plan", base.plan.run.name},
+          {"schedule", base.plan.schedule},
+          {"costs", base.costs.origin},
+          {"unit", base.costs.unit},
+          {"period", number(base.period)},
+          {"bound", number(bound.least)},
+          {"bound_by", bound.label},
+          {"memory_bytes", memoryOf(base.plan)},
+          {"causes", causes},
+          {"remedies", remedies},
+          {"guesses_halves_of_backward", guessesHalves()},
+          {"why_none", whyNone.empty() ? Json() : Json(whyNone)}};
+}
+
+double Explanation::number(std::int64_t time) const {
+  return static_cast<double>(time) / base.costs.perUnit;
+}
+double Explanation::shareOf(std::int64_t time) const {
+  return base.period == 0 ? 0 : static_cast<double>(time) / static_cast<double>(base.period);
+}
+
+std::string Explanation::head() const {
+  const plan::Plan &plan = base.plan;
+  return fmt::format("{}: {} on {}, {} microbatches\ncosts     {}\nstep      {} {}; no order of "
+                     "these stages and activations takes less than {} ({})\nmemory    {} on the "
+                     "fullest rank\n",
+                     plan.run.name, plan.schedule, counted(plan.mesh.ranks(), "rank"),
+                     plan.data.microbatches, base.costs.origin, base.costs.show(base.period),
+                     base.costs.unit, base.costs.show(bound.least), bound.label,
+                     bytesInWords(memoryOf(plan)));
+}
+
+/// Nothing was measured of what the plan does not do.
+bool Explanation::guessesHalves() const {
+  return base.isMeasured && std::ranges::any_of(base.costs.durations.stages, [](const auto &times) {
+           return times[plan::Opcode::Backward] != 0 && times[plan::Opcode::BackwardInput] == 0;
+         });
+}
+
+std::string Explanation::causes() const {
+  std::string text =
+      fmt::format("\nwhere a step goes, mean of the ranks\n  {:>7}{:>10}\n", "", base.costs.unit);
+  for (std::size_t place = 0; place < std::min(base.causes.size(), kMostCauses); ++place) {
+    const Cause &cause = base.causes[place];
+    text +=
+        fmt::format("  {:>7}{:>10}  {:<15}{}; most on rank {}: {}\n", percent(shareOf(cause.time)),
+                    base.costs.show(cause.time), nameOf(cause.kind), sentenceOf(cause.kind),
+                    cause.rank, base.costs.show(cause.most));
+  }
+  return text;
+}
+
+std::string Explanation::columns(std::string_view title) const {
+  return fmt::format("\n{}\n  {:>7}{:>10}  {:<15}{:>11}  change\n", title, "token", base.costs.unit,
+                     "mostly of", "memory");
+}
+
+std::string Explanation::row(const Tried &one) const {
+  const std::string gain =
+      std::abs(one.gain) < kHardly ? "the same" : fmt::format("{:+.1f}%", -100 * one.gain);
+  return fmt::format("  {:>7}{:>10}  {:<15}{:>11}  {}\n", gain, base.costs.show(one.period),
+                     one.saved ? nameOf(*one.saved) : "", memoryChange(one),
+                     settingsText(one.remedy));
+}
+
+std::string Explanation::gains() const {
+  std::string text;
+  for (const Tried &one : tried)
+    if (one.whyNot.empty() && one.gain >= kHardly)
+      text += row(one);
+  if (!whyNone.empty())
+    return fmt::format("\nnothing was tried: the job cannot be compiled again from here ({})\n"
+                       "  = help: name it: `--job job.yaml`\n",
+                       whyNone);
+  if (text.empty())
+    return "\nnothing that was tried makes it shorter\n";
+  return columns("what makes it shorter: each change compiled, proved and simulated at the same "
+                 "work") +
+         text +
+         (guessesHalves()
+              ? "  (each half of a backward taken for half of it: the plan splits none)\n"
+              : "");
+}
+
+std::string Explanation::memoryChange(const Tried &one) const {
+  const std::uint64_t now = memoryOf(base.plan);
+  if (one.memory == now)
+    return "the same";
+  return (one.memory > now ? "+" : "-") +
+         bytesInWords(one.memory > now ? one.memory - now : now - one.memory);
+}
+
+std::string Explanation::without() const {
+  std::string text;
+  for (const Tried &one : tried)
+    if (one.whyNot.empty() && one.gain < kHardly)
+      text += row(one);
+  return text.empty() ? "" : columns("what does not") + text;
+}
+
+/// One line for each reason.
+std::string Explanation::refused() const {
+  std::vector<std::pair<std::string, std::string>> reasons;
+  for (const Tried &one : tried) {
+    if (one.whyNot.empty())
+      continue;
+    const std::string change = fmt::format("{}", fmt::join(one.remedy.settings, ", "));
+    const auto same =
+        std::ranges::find(reasons, one.whyNot, [](const auto &reason) { return reason.first; });
+    if (same == reasons.end())
+      reasons.emplace_back(one.whyNot, change);
+    else
+      same->second += "; " + change;
+  }
+  std::string text;
+  for (const auto &[reason, changes] : reasons)
+    text += fmt::format("  {}\n      {}\n", reason, changes);
+  return text.empty() ? "" : "\nwhat this job cannot have\n" + text;
+}
+
+Json Explanation::jsonOf(const Tried &one) const {
+  Json json{{"what", one.remedy.what}, {"settings", one.remedy.settings}};
+  if (!one.whyNot.empty()) {
+    json["why_not"] = one.whyNot;
+    return json;
+  }
+  json["period"] = number(one.period);
+  json["gain"] = one.gain;
+  json["less"] = one.saved ? Json(nameOf(*one.saved)) : Json();
+  json["memory_bytes"] = one.memory;
+  return json;
+}
+
+} // namespace vime
