@@ -10,7 +10,6 @@
 #include "compiler/Machine/FigureText.h"
 #include "compiler/Machine/PartTimes.h"
 #include "runtime/Plan/BatchCaps.h"
-#include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"
 
@@ -283,10 +282,6 @@ private:
   // ---- whether it fits ----
 
   void addNotes() {
-    for (const auto &[decision, what] : {std::pair(plan::Decision::Save, "saves a checkpoint"),
-                                         std::pair(plan::Decision::Evaluate, "is evaluated")})
-      if (!plan::valuesOf(plan, decision).empty() && !plan::isPostValidated(plan))
-        costs.notes.push_back(fmt::format("the step that is shown also {}", what));
     double host = 0;
     const std::uint32_t onNode = costs.durations.ranksPerNode == 0
                                      ? plan.mesh.ranks()
