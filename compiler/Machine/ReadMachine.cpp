@@ -321,13 +321,12 @@ private:
     std::vector<std::string_view> opcodes;
     for (const plan::Signature &signature : plan::signatures())
       opcodes.push_back(signature.name);
-    MeasuredTimes Measurements::*times = nullptr;
-    for (const MeasuredPart &part : kParts)
-      if (part.key == section.key)
-        times = part.times;
+    const MeasuredPart &measuredPart =
+        *std::find_if(kParts.begin(), kParts.end(),
+                      [&](const MeasuredPart &part) { return part.key == section.key; });
     for (const Entry &entry : section.value.entries)
       if (isKnown(inBackticks(path), entry, opcodes))
-        (measured.*times)[plan::findSignature(std::string_view(entry.key))->opcode] =
+        (measured.*measuredPart.times)[plan::findSignature(std::string_view(entry.key))->opcode] =
             timeOf(path + '.' + entry.key, entry);
   }
 
