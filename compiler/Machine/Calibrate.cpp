@@ -9,6 +9,7 @@
 
 #include "compiler/Machine/FigureText.h"
 #include "compiler/Machine/FitParts.h"
+#include "compiler/Machine/SleepTimes.h"
 #include "compiler/Machine/Work.h"
 #include "runtime/Plan/BatchCaps.h"
 
@@ -68,10 +69,6 @@ public:
   }
 
 private:
-  bool isEmpty() const {
-    return model.family == ModelFamily::Null || model.family == ModelFamily::Sleep;
-  }
-
   void addStages(Opcode opcode) {
     std::vector<StageTime> times;
     double spread = 0;
@@ -82,11 +79,11 @@ private:
       times.push_back({plan.models[stage.model].stages[stage.stage], seconds(median(lasted))});
       spread = std::max(spread, spreadOf(lasted));
     }
-    if (isEmpty()) {
+    if (isEmpty(model.family)) {
       double besides = 0;
       for (const StageTime &time : times)
-        besides +=
-            std::max(0.0, time.seconds - declared(opcode)) / static_cast<double>(times.size());
+        besides += std::max(0.0, time.seconds - declaredSeconds(model, opcode)) /
+                   static_cast<double>(times.size());
       measured.stage[opcode] = {besides, spread};
       return;
     }
@@ -99,17 +96,6 @@ private:
     add(measured.layer, parts.layer);
     add(measured.embedding, parts.embedding);
     add(measured.head, parts.head);
-  }
-
-  double declared(Opcode opcode) const {
-    double time = 0;
-    if (opcode == Opcode::Forward || opcode == Opcode::Evaluate)
-      time = model.forwardSeconds;
-    if (opcode == Opcode::BackwardInput || opcode == Opcode::Backward)
-      time += model.backwardInputSeconds;
-    if (opcode == Opcode::BackwardWeight || opcode == Opcode::Backward)
-      time += model.backwardWeightSeconds;
-    return time;
   }
 
   // ---- figures ----

@@ -9,6 +9,7 @@
 #include "compiler/Diagnostics/Amounts.h"
 #include "compiler/Machine/FigureText.h"
 #include "compiler/Machine/PartTimes.h"
+#include "compiler/Machine/SleepTimes.h"
 #include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"
@@ -59,11 +60,6 @@ public:
   }
 
 private:
-  bool isMeasuredEmpty() const {
-    return machine.measured && !isDecoder(machine.measured->model.family) &&
-           machine.measured->model.family != ModelFamily::TorchScript;
-  }
-
   /// The figure, or nothing and a note.
   std::optional<double> known(Figure Machine::*figure, const std::string &what) {
     if ((machine.*figure).isKnown()) {
@@ -96,7 +92,7 @@ private:
       }
       std::vector<std::int64_t> each;
       for (const StageRange &range : model.stages)
-        each.push_back(nanoseconds(isEmpty(model.config) ? times->layer : times->of(range)));
+        each.push_back(nanoseconds(isEmpty(model.config.family) ? times->layer : times->of(range)));
       for (std::size_t stage = 0; stage < each.size(); ++stage)
         costs.durations.stages[first + stage][opcode] = each[stage];
       addRows(model, first, each, opcode, times->origin);
@@ -104,13 +100,9 @@ private:
     return Status();
   }
 
-  static bool isEmpty(const ModelConfig &config) {
-    return config.family == ModelFamily::Null || config.family == ModelFamily::Sleep;
-  }
-
   StatusOr<PartTimes> timesOf(const plan::Model &model, Opcode opcode) {
-    if (isEmpty(model.config))
-      return emptyStage(model.config, opcode);
+    if (isEmpty(model.config.family))
+      return sleepTimes(machine, model.config, opcode);
     const MicrobatchCaps caps = plan::capsOf(plan.data);
     const std::uint32_t sharers = plan::sharersOf(plan, model);
     if (opcode == Opcode::CheckpointShard || opcode == Opcode::ExportShard)
@@ -118,52 +110,6 @@ private:
     if (opcode == Opcode::Snapshot && machine.hostLink.isKnown())
       return carried(&Machine::hostLink, workOf(model.config, caps, opcode, sharers), opcode);
     return partTimes(machine, model.config, caps, sharers, opcode, used);
-  }
-
-  /// Every stage takes the same: `layer` stands for one of them.
-  PartTimes emptyStage(const ModelConfig &config, Opcode opcode) const {
-    double declared = 0;
-    if (opcode == Opcode::Forward || opcode == Opcode::Evaluate)
-      declared = config.forwardSeconds;
-    if (opcode == Opcode::BackwardInput || opcode == Opcode::Backward)
-      declared += config.backwardInputSeconds;
-    if (opcode == Opcode::BackwardWeight || opcode == Opcode::Backward)
-      declared += config.backwardWeightSeconds;
-    PartTimes times{.layer = declared, .origin = "declared by the job"};
-    if (!isMeasuredEmpty())
-      return times;
-    const double besides = beyondDeclared(opcode);
-    if (besides > 0) {
-      times.layer += besides;
-      times.origin = declared > 0 ? fmt::format("declared by the job, and {} measured besides",
-                                                printFigure(FigureKind::Seconds, besides))
-                                  : std::string("measured");
-    }
-    return times;
-  }
-
-  /// What an action of such a stage took besides what it is declared to.
-  double beyondDeclared(Opcode opcode) const {
-    const MeasuredTimes &stage = machine.measured->stage;
-    const auto in = [&](Opcode other) {
-      const auto found = stage.find(other);
-      return found == stage.end() ? 0 : found->second.seconds;
-    };
-    if (stage.contains(opcode))
-      return in(opcode);
-    switch (opcode) {
-    case Opcode::Backward:
-      return in(Opcode::BackwardInput) + in(Opcode::BackwardWeight);
-    case Opcode::BackwardInput:
-    case Opcode::BackwardWeight:
-      return in(Opcode::Backward) / 2;
-    case Opcode::Evaluate:
-      return in(Opcode::Forward);
-    case Opcode::EvaluateLoss:
-      return in(Opcode::Loss);
-    default:
-      return 0;
-    }
   }
 
   PartTimes carried(Figure Machine::*figure, const PartWork &work, Opcode opcode) {
@@ -241,7 +187,7 @@ private:
     }
     const bool computes =
         !std::all_of(plan.models.begin(), plan.models.end(),
-                     [](const plan::Model &model) { return isEmpty(model.config); });
+                     [](const plan::Model &model) { return isEmpty(model.config.family); });
     if (machine.cores.isKnown() && computes) { // stages that sleep need none
       used.insert(fieldOf(&Machine::cores).path);
       durations.coresPerNode = static_cast<std::uint32_t>(machine.cores.value);

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/Machine/FigureText.h"
-#include "compiler/Machine/ReadMachine.h"
+#include "compiler/Machine/MeasuredKeys.h"
 
 namespace vime {
 
@@ -147,12 +147,12 @@ std::string differenceOf(const Measurements &measured, const Sizes &sizes) {
   const auto add = [&](const std::string &part) { text += (text.empty() ? "" : ", ") + part; };
   if (measured.model.family != sizes.model.family)
     add(nameOf(measured.model.family));
-  for (const ModelNumber &row : modelNumbers())
+  for (const auto &row : kModelNumbers)
     if (measured.model.*row.number != sizes.model.*row.number)
       add(fmt::format("{} {}", row.key, measured.model.*row.number));
   if (measured.model.recomputesLayers != sizes.model.recomputesLayers)
     add(measured.model.recomputesLayers ? "recompute layer" : "recompute none");
-  for (const MicrobatchNumber &row : microbatchNumbers())
+  for (const auto &row : kMicrobatchNumbers)
     if (row.number != &MicrobatchCaps::segments &&
         measured.microbatch.*row.number != sizes.caps.*row.number)
       add(fmt::format("{} {}", row.key, measured.microbatch.*row.number));

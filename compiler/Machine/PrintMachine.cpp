@@ -5,7 +5,7 @@
 
 #include "compiler/Frontend/FieldTable.h"
 #include "compiler/Machine/FigureText.h"
-#include "compiler/Machine/ReadMachine.h"
+#include "compiler/Machine/MeasuredKeys.h"
 
 namespace vime {
 
@@ -29,14 +29,14 @@ std::string modelText(const ModelConfig &model) {
   std::string text = fmt::format("family: {}, dtype: {}, kernels: {}, recompute: {}",
                                  nameOf(model.family), nameOf(model.type), nameOf(model.kernels),
                                  model.recomputesLayers ? "layer" : "none");
-  for (const ModelNumber &row : modelNumbers())
+  for (const auto &row : kModelNumbers)
     text += fmt::format(", {}: {}", row.key, model.*row.number);
   return text;
 }
 
 std::string microbatchText(const MicrobatchCaps &caps) {
   std::string text;
-  for (const MicrobatchNumber &row : microbatchNumbers())
+  for (const auto &row : kMicrobatchNumbers)
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", row.key, caps.*row.number);
   return text;
 }
@@ -45,7 +45,7 @@ std::string measuredText(const Measurements &measured) {
   std::string text = fmt::format("measured:\n  source: {}\n  model: {{{}}}\n  microbatch: {{{}}}\n",
                                  yamlText(measured.source), modelText(measured.model),
                                  microbatchText(measured.microbatch));
-  for (const MeasuredPart &part : measuredParts()) {
+  for (const MeasuredPart &part : kMeasuredParts) {
     const MeasuredTimes &times = measured.*part.times;
     if (!times.empty())
       text += fmt::format("  {}:\n", part.key);
@@ -61,13 +61,13 @@ Json jsonOf(const Measurements &measured) {
              {"dtype", nameOf(measured.model.type)},
              {"kernels", nameOf(measured.model.kernels)},
              {"recompute", measured.model.recomputesLayers ? "layer" : "none"}};
-  for (const ModelNumber &row : modelNumbers())
+  for (const auto &row : kModelNumbers)
     model[std::string(row.key)] = measured.model.*row.number;
   Json microbatch;
-  for (const MicrobatchNumber &row : microbatchNumbers())
+  for (const auto &row : kMicrobatchNumbers)
     microbatch[std::string(row.key)] = measured.microbatch.*row.number;
   Json times = Json::array();
-  for (const MeasuredPart &part : measuredParts())
+  for (const MeasuredPart &part : kMeasuredParts)
     for (const auto &[opcode, time] : measured.*part.times)
       times.push_back({{"of", part.key},
                        {"what", nameOfOpcode(opcode)},

@@ -20,23 +20,4 @@ namespace vime {
 std::optional<Machine> readMachine(std::string_view text, const std::string &file,
                                    Findings &findings);
 
-/// The numbers of a measured model and microbatch, as both the reader and the printer know them.
-struct ModelNumber {
-  std::string_view key;
-  std::uint32_t ModelConfig::*number;
-};
-struct MicrobatchNumber {
-  std::string_view key;
-  std::uint32_t MicrobatchCaps::*number;
-};
-std::span<const ModelNumber> modelNumbers();
-std::span<const MicrobatchNumber> microbatchNumbers();
-
-/// The parts that measured times are of: `layer`, …, `rank`.
-struct MeasuredPart {
-  std::string_view key;
-  MeasuredTimes Measurements::*times;
-};
-std::span<const MeasuredPart> measuredParts();
-
 } // namespace vime
