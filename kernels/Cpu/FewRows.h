@@ -34,13 +34,16 @@ template <typename E, int Vectors> struct FewRowsBlock {
                               kPacked);
   }
   /// sums = addend + b · panel, chunk by chunk. Each of b's rows is a column of the product.
+  template <ReadA read>
   void multiply(std::int64_t depth, const T *b, std::int64_t bStride, const T *panel,
                 bool hasAddend) const {
+    // Rows behind these are as long as they are: with a line for each k little of them is left.
+    const T *behind = b + kTileRows * bStride;
     for (std::int64_t k = 0; k < depth; k += kDepthChunk) {
       const Extent chunk{columns, kPacked, minimum(kDepthChunk, depth - k)};
-      multiplyTile<T, Vectors, ReadA::AlongRows>(
+      multiplyTile<T, Vectors, read>(
           chunk, 0, 0, columns, b + k, bStride, {panel + k * kPacked, kPacked, 0},
-          {hasAddend || k > 0 ? sums : nullptr, kPacked}, {sums, kPacked});
+          {hasAddend || k > 0 ? sums : nullptr, kPacked}, {sums, kPacked}, behind + k * kLine<T>);
     }
   }
   void write(RowMajor<E> result) const {
@@ -67,12 +70,19 @@ template <typename T, int Vectors> void multiplyFewRows(const Product &product, 
     packPanel<T, Vectors>(depth, int(product.rows), a + k * product.a.columnStride,
                           product.a.columnStride, product.a.rowStride, panel);
     for (std::int64_t column = 0; column < product.columns; column += kTileRows) {
+      const T *rows = b + k + column * product.b.columnStride;
+      // Whole and one behind the other.
+      const bool isFollowed =
+          product.b.columnStride == depth && column + kTileRows < product.columns;
       const FewRowsBlock<T, Vectors> block{product.rows, column,
                                            int(minimum(kTileRows, product.columns - column)), sums};
       if (addend.data)
         block.read(addend);
-      block.multiply(depth, b + k + column * product.b.columnStride, product.b.columnStride, panel,
-                     addend.data != nullptr);
+      if (isFollowed)
+        block.template multiply<ReadA::AheadAlongRows>(depth, rows, depth, panel, addend.data);
+      else
+        block.template multiply<ReadA::AlongRows>(depth, rows, product.b.columnStride, panel,
+                                                  addend.data);
       block.write(result);
     }
     addend = {result.data, result.stride};
@@ -100,7 +110,7 @@ template <int Vectors> void multiplyFewWidenedRows(const Product &product, Scrat
                     RowMajor{widened, depth});
     if (residual.data)
       block.read(residual);
-    block.multiply(depth, widened, depth, panel, residual.data != nullptr);
+    block.template multiply<ReadA::AlongRows>(depth, widened, depth, panel, residual.data);
     block.write({static_cast<BFloat16 *>(product.result.data), product.result.stride});
   }
 }

@@ -65,7 +65,8 @@ struct Extent {
 template <typename T, int Vectors, ReadA read>
 VIME_INLINE void multiplyTile(Extent extent, std::int64_t row, std::int64_t column, int rows,
                               const T *a, std::int64_t aStride, Panels<T> b,
-                              RowMajor<const T> residual, RowMajor<T> result) {
+                              RowMajor<const T> residual, RowMajor<T> result,
+                              const T *ahead = nullptr) {
   constexpr int kColumns = kPanel<T, Vectors>;
   tileOfRows<T, Vectors, read>(rows)(
       {.depth = extent.depth,
@@ -77,7 +78,8 @@ VIME_INLINE void multiplyTile(Extent extent, std::int64_t row, std::int64_t colu
        .residualStride = residual.stride,
        .result = result.data + row * result.stride + column,
        .resultStride = result.stride,
-       .columns = int(minimum(kColumns, extent.columns - column))});
+       .columns = int(minimum(kColumns, extent.columns - column)),
+       .ahead = ahead});
 }
 
 /// One slab of depth, `a` read in place along its rows. The chunks of a block of rows of one panel

@@ -21,12 +21,17 @@ template <typename T> struct TileCall {
   std::int64_t residualStride;
   T *result;
   std::int64_t resultStride;
-  int columns; // of the panel that exist; the rest is computed but not stored
+  int columns;              // of the panel that exist; the rest is computed but not stored
+  const T *ahead = nullptr; // ReadA::AheadAlongRows: what is read soon
 };
 
+/// Elements of a cache line.
+template <typename T> inline constexpr std::int64_t kLine = 64 / sizeof(T);
+
 /// How a tile reads `a`: along its rows (element (row, k) at row * stride + k), or down its columns
-/// (at row + k * stride).
-enum class ReadA { AlongRows, DownColumns };
+/// (at row + k * stride). AheadAlongRows fetches at every k a cache line of what is read soon: all
+/// of it at once would hold up what is read now.
+enum class ReadA { AlongRows, AheadAlongRows, DownColumns };
 
 template <typename T, int Rows, int Vectors> struct Accumulators {
   Vector<T> at[Rows][Vectors];
@@ -87,7 +92,12 @@ __attribute__((noinline)) void tile(const TileCall<T> &call) {
   // that all rows fit into the general registers.
   const T *a0 = call.a, *a1 = a0 + 3 * stride, *a2 = a0 + 6 * stride, *a3 = a0 + 9 * stride,
           *a4 = a0 + 12 * stride;
+  const T *ahead = call.ahead;
   for (std::int64_t k = 0; k < call.depth; ++k) {
+    if constexpr (read == ReadA::AheadAlongRows) {
+      __builtin_prefetch(ahead);
+      ahead += kLine<T>;
+    }
     Vector<T> b[Vectors];
 #pragma GCC unroll 2
     for (int v = 0; v < Vectors; ++v)
@@ -95,17 +105,17 @@ __attribute__((noinline)) void tile(const TileCall<T> &call) {
 #pragma GCC unroll 16
     for (int row = 0; row < Rows; ++row) {
       const T *group = row < 3 ? a0 : row < 6 ? a1 : row < 9 ? a2 : row < 12 ? a3 : a4;
-      const T value = read == ReadA::AlongRows ? group[(row % 3) * stride] : a0[row];
+      const T value = read == ReadA::DownColumns ? a0[row] : group[(row % 3) * stride];
       const Vector<T> a = broadcast(value);
 #pragma GCC unroll 2
       for (int v = 0; v < Vectors; ++v)
         sum.at[row][v] = fma(a, b[v], sum.at[row][v]);
     }
     panel += call.panelStride;
-    if constexpr (read == ReadA::AlongRows)
-      ++a0, ++a1, ++a2, ++a3, ++a4;
-    else
+    if constexpr (read == ReadA::DownColumns)
       a0 += stride;
+    else
+      ++a0, ++a1, ++a2, ++a3, ++a4;
   }
   writeTile(call, sum);
 }
