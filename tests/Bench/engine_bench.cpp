@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "kernels/Native.h"
@@ -29,6 +30,12 @@ void demand(const Status &status) {
     return;
   std::fprintf(stderr, "engine_bench: error: %s\n", status.message().c_str());
   std::exit(status.exitCode());
+}
+
+/// Until the program ends, as an arena has it: at a page, and touched.
+void *region(std::uint64_t bytes) {
+  void *const memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  return std::memset(memory, 0, bytes);
 }
 
 struct Round {
@@ -86,21 +93,20 @@ int main(int count, char **arguments) {
   const EngineRegions regions = engineRegions(config, caps);
   const StageSpec spec =
       stageSpec(config, {0, config.layers, true, true}, {caps.batchTokens, 1, caps.rows});
-  std::vector<double> weights(spec.weightBytes / 8), cache(regions.cacheBytes / 8),
-      records(regions.recordBytes / 8), workspace(regions.workspaceBytes / 8);
-  initializeParameters(*kernels, spec, /*seed=*/7, weights.data());
+  void *const weights = region(spec.weightBytes), *const workspace = region(regions.workspaceBytes);
+  initializeParameters(*kernels, spec, /*seed=*/7, weights);
 
-  auto engine = Engine::make(config, caps, *kernels, records.data());
+  auto engine = Engine::make(config, caps, *kernels, region(regions.recordBytes));
   demand(engine.status());
-  demand((*engine)->install({weights.data()}));
+  demand((*engine)->install({weights}));
   demand((*engine)->publish(1));
-  demand((*engine)->wake(cache.data()));
+  demand((*engine)->wake(region(regions.cacheBytes)));
   demand((*engine)->resume());
-  generate(**engine, sequences, fresh, workspace.data());
+  generate(**engine, sequences, fresh, workspace);
   std::printf("{\"kernels\": \"%s\", \"tokens\": %d, \"rounds\": [", kernels->name(),
               sequences * fresh);
   for (int round = 0; round < rounds; ++round) {
-    const Round took = generate(**engine, sequences, fresh, workspace.data());
+    const Round took = generate(**engine, sequences, fresh, workspace);
     std::printf("%s{\"prompts_s\": %.6f, \"all_s\": %.6f}", round == 0 ? "" : ", ", took.prompts,
                 took.all);
   }

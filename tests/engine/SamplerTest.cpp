@@ -144,11 +144,11 @@ struct Fit {
 };
 
 Fit fitOf(const Sampling &sampling, const std::vector<double> &logits, DataType type) {
-  constexpr int kDraws = 20000;
+  constexpr int kDraws = 8000;
   const Words words(logits, type);
   std::vector<int> counts(logits.size());
   for (std::uint32_t draw = 0; draw < kDraws; ++draw)
-    ++counts[std::size_t(words.draw(sampling, uniformAt({3, draw % 200, 0, draw / 200})).token)];
+    ++counts[std::size_t(words.draw(sampling, uniformAt({3, draw % 80, 0, draw / 80})).token)];
   const std::vector<double> chance = distributionOf(sampling, logits);
   Fit fit;
   for (std::size_t word = 0; word < logits.size(); ++word) {
