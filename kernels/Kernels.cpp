@@ -68,4 +68,10 @@ void attentionWithRows(const Kernels &kernels, const Attention &attention, std::
                 std::size_t(width) * sizeOf(type));
 }
 
+void copyCachedRows(const Kernels &kernels, const Attention &attention, std::int64_t tokens,
+                    KeyValueCache from, KeyValueCache to) {
+  std::memcpy(to.data, from.data,
+              std::size_t(tokens * 2 * attention.keyValueWidth()) * sizeOf(kernels.type()));
+}
+
 } // namespace vime

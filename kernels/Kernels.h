@@ -252,6 +252,9 @@ public:
   virtual void attentionWithCache(const Attention &attention, std::int64_t first,
                                   std::int64_t tokens, ConstMatrix qkv, KeyValueCache cache,
                                   Matrix out, void *workspace) const = 0;
+  /// The first tokens of `to` become those of `from`, of another cache with as many rows.
+  virtual void copyCached(const Attention &attention, std::int64_t tokens, KeyValueCache from,
+                          KeyValueCache to) const = 0;
 
   // --- Vectors, of sumType() ---
 
@@ -298,6 +301,9 @@ void linearBackwardWeight(const Kernels &kernels, const Linear &linear, ConstMat
 void attentionWithRows(const Kernels &kernels, const Attention &attention, std::int64_t first,
                        std::int64_t tokens, ConstMatrix qkv, KeyValueCache cache, Matrix out,
                        void *lse, void *workspace);
+/// Kernels::copyCached, of such a cache.
+void copyCachedRows(const Kernels &kernels, const Attention &attention, std::int64_t tokens,
+                    KeyValueCache from, KeyValueCache to);
 
 /// Address of the element `index` places further on.
 inline void *elementAt(void *data, std::int64_t index, DataType type) {

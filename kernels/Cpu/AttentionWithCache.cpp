@@ -249,14 +249,27 @@ void CpuKernels<E>::attentionWithCache(const Attention &attention, std::int64_t 
     }
 }
 
-template void CpuKernels<float>::attentionWithCache(const Attention &, std::int64_t, std::int64_t,
-                                                    ConstMatrix, KeyValueCache, Matrix,
-                                                    void *) const;
-template void CpuKernels<double>::attentionWithCache(const Attention &, std::int64_t, std::int64_t,
-                                                     ConstMatrix, KeyValueCache, Matrix,
-                                                     void *) const;
-template void CpuKernels<BFloat16>::attentionWithCache(const Attention &, std::int64_t,
-                                                       std::int64_t, ConstMatrix, KeyValueCache,
-                                                       Matrix, void *) const;
+template <typename E>
+void CpuKernels<E>::copyCached(const Attention &attention, std::int64_t tokens, KeyValueCache from,
+                               KeyValueCache to) const {
+  const std::int64_t width = attention.headWidth;
+  for (std::int32_t keyHead = 0; keyHead < attention.keyValueHeads; ++keyHead) {
+    const CachedHead<E> source = headOf<E>(from, width, keyHead),
+                        target = headOf<E>(to, width, keyHead);
+    __builtin_memcpy(target.keys, source.keys,
+                     std::size_t(roundUp(tokens, kLanes) * width) * sizeof(E));
+    __builtin_memcpy(target.values, source.values, std::size_t(tokens * width) * sizeof(E));
+  }
+}
+
+#define VIME_INSTANTIATE(T)                                                                        \
+  template void CpuKernels<T>::attentionWithCache(const Attention &, std::int64_t, std::int64_t,   \
+                                                  ConstMatrix, KeyValueCache, Matrix, void *)      \
+      const;                                                                                       \
+  template void CpuKernels<T>::copyCached(const Attention &, std::int64_t, KeyValueCache,          \
+                                          KeyValueCache) const;
+VIME_INSTANTIATE(float)
+VIME_INSTANTIATE(double)
+VIME_INSTANTIATE(BFloat16)
 
 } // namespace vime::ISA

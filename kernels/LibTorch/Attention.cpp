@@ -138,6 +138,11 @@ void LibTorchKernels::attentionWithCache(const Attention &attention, std::int64_
                         (sums + kAlignment - 1) / kAlignment * kAlignment);
 }
 
+void LibTorchKernels::copyCached(const Attention &attention, std::int64_t tokens,
+                                 KeyValueCache from, KeyValueCache to) const {
+  copyCachedRows(*this, attention, tokens, from, to);
+}
+
 void LibTorchKernels::attentionBackward(const Attention &attention, const Segments &segments,
                                         const SliceContext &context, Matrix qkv, ConstMatrix out,
                                         ConstMatrix dOut, const void *lse, void *workspace) const {

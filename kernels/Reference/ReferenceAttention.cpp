@@ -126,6 +126,12 @@ void ReferenceKernels<E>::attentionWithCache(const Attention &attention, std::in
 }
 
 template <typename E>
+void ReferenceKernels<E>::copyCached(const Attention &attention, std::int64_t tokens,
+                                     KeyValueCache from, KeyValueCache to) const {
+  copyCachedRows(*this, attention, tokens, from, to);
+}
+
+template <typename E>
 void ReferenceKernels<E>::attentionBackward(const Attention &attention, const Segments &segments,
                                             const SliceContext &context, Matrix qkv,
                                             ConstMatrix out, ConstMatrix dOut, const void *lse,

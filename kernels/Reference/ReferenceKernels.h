@@ -60,6 +60,8 @@ public:
   void attentionWithCache(const Attention &attention, std::int64_t first, std::int64_t tokens,
                           ConstMatrix qkv, KeyValueCache cache, Matrix out,
                           void *workspace) const override;
+  void copyCached(const Attention &attention, std::int64_t tokens, KeyValueCache from,
+                  KeyValueCache to) const override;
 
   // ReferenceVectors.cpp
   void fill(std::int64_t count, double value, void *x) const override;

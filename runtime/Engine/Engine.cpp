@@ -99,6 +99,7 @@ StatusOr<int> Engine::admit(const GenerationRequest &request) {
            .given = given,
            .length = given,
            .most = given - request.continued + request.mostNew,
+           .arrival = arrivals++,
            .sampling = request.sampling,
            .stopCount = std::uint32_t(request.stops.size())};
   std::copy(request.stops.begin(), request.stops.end(), free->stops.begin());

@@ -16,7 +16,7 @@
 // token of every sequence that decodes, and of prompts as many as the caps leave room for;
 // sequences come and go between steps (continuous batching, Yu et al. 2022). Each has a slot of
 // `rows` rows, not pages: what a plan reserves is then exact, and keys of a sequence lie in one
-// piece.
+// piece. A prompt is computed for one of its samples; the others copy what is cached.
 //
 // A token and its log-probability depend on weights, seed, prompt, sample and position: not on the
 // other sequences, the caps, how a prompt was cut, or pauses. With native kernels that is so to the
@@ -117,9 +117,19 @@ private:
 
   Engine(const ModelConfig &config, EngineCaps caps, const Kernels &kernels, void *records);
 
+  /// What is cached of a sequence that another one begins with too.
+  struct Shared {
+    int slot = -1;
+    std::int32_t ready = 0, coming = 0; // tokens there are, and will be
+  };
+
   void planParts();
+  Shared findShared(int slot) const;
+  bool waits(int slot) const;
+  void copyShared(int slot);
   void addPart(int slot, std::int64_t count);
   std::int64_t rowsOfParts() const;
+  KeyValueCache cacheOf(int slot, std::uint32_t index) const;
   void embed(void *workspace) const;
   void runLayer(std::uint32_t index, void *workspace) const;
   void attend(std::uint32_t index, const LayerKept<void *> &kept, void *scratch) const;
@@ -140,9 +150,10 @@ private:
   std::byte *const records;
 
   std::vector<Sequence> sequences; // by slot
-  std::vector<int> order;          // slots of unfinished sequences, as they were admitted
-  std::vector<Part> parts;         // of the step
-  std::vector<int> ends;           // of the step: slots that draw
+  std::uint64_t arrivals = 0;
+  std::vector<int> order;  // slots of unfinished sequences, as they were admitted
+  std::vector<Part> parts; // of the step
+  std::vector<int> ends;   // of the step: slots that draw
   bool paused = true;
   std::byte *cache = nullptr;
   EngineWeights weights;

@@ -26,8 +26,10 @@ Status Engine::pause(Pause kind) {
 Status Engine::flush() {
   if (!paused)
     return wrongOrder("the cache is flushed while the engine runs");
-  for (Sequence &sequence : sequences)
+  for (Sequence &sequence : sequences) {
     sequence.cached = 0;
+    sequence.isCurrent = true;
+  }
   return Status();
 }
 
@@ -73,6 +75,8 @@ Status Engine::publish(std::int64_t version) {
         fmt::format("version {} is published after version {}", version, lastVersion));
   lastVersion = version;
   published = true;
+  for (Sequence &sequence : sequences)
+    sequence.isCurrent = sequence.cached == 0;
   return Status();
 }
 

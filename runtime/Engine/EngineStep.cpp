@@ -26,17 +26,62 @@ StatusOr<StepCounts> Engine::step(void *workspace) {
 void Engine::planParts() {
   parts.clear();
   for (const int slot : order)
+    copyShared(slot);
+  for (const int slot : order)
     if (sequences[std::size_t(slot)].pending() == 1)
       addPart(slot, 1);
   std::int64_t left = std::int64_t(caps.batchTokens) - rowsOfParts();
   for (const int slot : order) {
     const std::int64_t pending = sequences[std::size_t(slot)].pending();
     const std::int64_t count = std::min(pending, left);
-    if (pending == 1 || count == 0)
+    if (pending == 1 || count == 0 || waits(slot))
       continue;
     addPart(slot, count);
     left -= count;
   }
+}
+
+/// Of samples of the same prompt. Whoever came earlier will have more; its last token each sequence
+/// computes itself.
+Engine::Shared Engine::findShared(int slot) const {
+  const Sequence &own = sequences[std::size_t(slot)];
+  Shared best;
+  for (int other = 0; other < int(caps.slots); ++other) {
+    const Sequence &sequence = sequences[std::size_t(other)];
+    if (other == slot || sequence.state == Sequence::State::Free || sequence.prompt != own.prompt ||
+        !sequence.isCurrent)
+      continue;
+    const std::int32_t *tokens = recordOf(slot).tokens;
+    const std::int32_t most = std::min(own.length - 1, sequence.length);
+    const auto common =
+        std::int32_t(std::mismatch(tokens, tokens + most, recordOf(other).tokens).first - tokens);
+    const std::int32_t ready = std::min(sequence.cached, common);
+    const bool grows = sequence.isLive() && sequence.arrival < own.arrival;
+    const std::int32_t coming = grows ? common : ready;
+    if (coming > best.coming || (coming == best.coming && ready > best.ready))
+      best = {other, ready, coming};
+  }
+  return best;
+}
+
+bool Engine::waits(int slot) const {
+  if (sequences[std::size_t(slot)].cached > 0)
+    return false;
+  const Shared shared = findShared(slot);
+  return shared.ready < shared.coming;
+}
+
+void Engine::copyShared(int slot) {
+  Sequence &sequence = sequences[std::size_t(slot)];
+  if (sequence.cached > 0 || sequence.length == 1)
+    return;
+  const Shared shared = findShared(slot);
+  if (shared.ready == 0 || shared.ready < shared.coming)
+    return;
+  for (std::uint32_t index = 0; index < config.layers; ++index)
+    kernels.copyCached(layer.attention(), shared.ready, cacheOf(shared.slot, index),
+                       cacheOf(slot, index));
+  sequence.cached = shared.ready;
 }
 
 void Engine::addPart(int slot, std::int64_t count) {
@@ -45,6 +90,12 @@ void Engine::addPart(int slot, std::int64_t count) {
 
 std::int64_t Engine::rowsOfParts() const {
   return parts.empty() ? 0 : parts.back().row + parts.back().count;
+}
+
+KeyValueCache Engine::cacheOf(int slot, std::uint32_t index) const {
+  return {cache + std::uint64_t(slot) * regions.slotCache +
+              std::uint64_t(index) * regions.layerCache,
+          caps.rows};
 }
 
 void Engine::embed(void *workspace) const {
@@ -86,11 +137,9 @@ void Engine::attend(std::uint32_t index, const LayerKept<void *> &kept, void *sc
     const std::int32_t offsets[] = {0, std::int32_t(part.count)};
     void *const qkv = elementAt(kept.qkv, part.row * qkvStride, config.type);
     void *const out = elementAt(kept.attended, part.row * outStride, config.type);
-    std::byte *const cached = cache + std::uint64_t(part.slot) * regions.slotCache +
-                              std::uint64_t(index) * regions.layerCache;
     layer.rotate({offsets, 1, first}, qkv);
     kernels.attentionWithCache(layer.attention(), first, part.count, {qkv, qkvStride},
-                               {cached, caps.rows}, {out, outStride}, scratch);
+                               cacheOf(part.slot, index), {out, outStride}, scratch);
   }
 }
 

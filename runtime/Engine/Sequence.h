@@ -57,6 +57,8 @@ struct Sequence {
   std::int32_t length = 0; // tokens so far
   std::int32_t cached = 0; // of them, those whose keys and values are there
   std::int32_t most = 0;   // tokens that it may come to
+  std::uint64_t arrival = 0;
+  bool isCurrent = true; // what is cached is of the weights that are published now
   Sampling sampling;
   std::array<std::int32_t, kMostStops> stops{};
   std::uint32_t stopCount = 0;

@@ -45,6 +45,6 @@ constexpr std::uint64_t kLibTorchInterface =
     interfaceOf<Kernels, Stage, ModelConfig, StageSpec, ModuleStage, LibTorchPlugin,
                 ForwardOperands, LossOperands, BackwardOperands, BackwardInputOperands,
                 BackwardWeightOperands, Product, Segments, SliceContext, Attention, AdamW,
-                Initializer, KeyValueCache, Status>(5);
+                Initializer, KeyValueCache, Status>(6);
 
 } // namespace vime

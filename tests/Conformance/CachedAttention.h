@@ -18,15 +18,24 @@ struct CachedAttention {
   Attention attention;
   std::int64_t room; // of the cache, in tokens
 
+  /// `copied`: so many calls are made in a cache of which another one then takes the place.
   Tensor run(const Kernels &kernels, KernelLibrary library, const Tensor &qkv,
-             const std::vector<std::int64_t> &parts) const {
+             const std::vector<std::int64_t> &parts, std::size_t copied = 0) const {
     const DataType type = kernels.type();
     Workspace cache(keyValueCacheBytes(type, attention, room), sizeOf(type)),
+        other(keyValueCacheBytes(type, attention, room), 2 * sizeOf(type)),
         workspace(attentionWithCacheWorkspace(type, attention, room, library), 8);
-    const KeyValueCache keyValues{cache.poisoned(), room};
+    KeyValueCache keyValues{cache.poisoned(), room};
     Tensor out(type, qkv.rows, attention.queryWidth(), 3);
     std::int64_t first = 0;
-    for (const std::int64_t tokens : parts) {
+    for (std::size_t call = 0; call < parts.size(); ++call) {
+      if (copied > 0 && call == copied) {
+        const KeyValueCache to{other.poisoned(), room};
+        kernels.copyCached(attention, first, keyValues, to);
+        cache.poisoned();
+        keyValues = to;
+      }
+      const std::int64_t tokens = parts[call];
       Tensor rows = Tensor(type, tokens, qkv.columns, 2).fill([&](auto row, auto column) {
         return qkv.get(first + row, column);
       });

@@ -71,6 +71,30 @@ TEST_F(EngineStates, WithoutAFlushNewWeightsSeeOldKeysAndValues) {
   EXPECT_FALSE(std::equal(newer.begin() + 6, newer.end(), one.logProbabilities.begin() + 6));
 }
 
+TEST_F(EngineStates, ANewSampleTakesNothingThatOldWeightsMade) {
+  EngineRun run(config, kCaps, kernels);
+  run.publish(1, 7);
+  run.start();
+  ASSERT_TRUE(run->admit(asked.view()).ok());
+  for (int step = 0; step < 6; ++step)
+    run.step();
+  ASSERT_TRUE(run->pause(Pause::Keep).ok());
+  run.publish(2, 8);
+  ASSERT_TRUE(run->resume().ok());
+  Asked other = asked;
+  other.request.sample = 1;
+  ASSERT_TRUE(run->admit(other.view()).ok());
+  std::vector<Finished> done;
+  while (run->freeSlots() < 2) {
+    run.step();
+    for (Finished &one : run.take())
+      done.push_back(std::move(one));
+  }
+  sort(done);
+  EXPECT_EQ(done[1].versions, std::vector<std::int64_t>(16, 2));
+  EXPECT_EQ(done[1].logProbabilities, trainersView(8, done[1]));
+}
+
 TEST_F(EngineStates, SleepForgetsTheCacheAndNothingElse) {
   const Finished undisturbed = acrossVersions(6, [](EngineRun &) {});
   const Finished slept = acrossVersions(6, [](EngineRun &run) {

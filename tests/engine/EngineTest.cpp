@@ -99,6 +99,33 @@ TEST_P(EngineTest, TheReferenceKernelsComeClose) {
   }
 }
 
+// Regions hold no byte that nothing ever needs, but for what the kernels' workspaces leave.
+TEST_P(EngineTest, RegionsAreUsedToTheirEnds) {
+  constexpr EngineCaps kFull{.slots = 3, .rows = 32, .batchTokens = 12};
+  const EngineRegions regions = engineRegions(config, kFull);
+  GuardedRegion records(regions.recordBytes), cache(regions.cacheBytes),
+      workspace(regions.workspaceBytes), weights = sharpWeights(config, kernels(), 7);
+  const auto engine = Engine::make(config, kFull, kernels(), records.data()).value();
+  ASSERT_TRUE(engine->install({weights.data()}).ok());
+  ASSERT_TRUE(engine->publish(1).ok());
+  ASSERT_TRUE(engine->wake(cache.data()).ok());
+  ASSERT_TRUE(engine->resume().ok());
+  const std::int32_t prompt[] = {1};
+  for (std::uint32_t sample = 0; sample < 3; ++sample)
+    ASSERT_TRUE(
+        engine
+            ->admit({.sample = sample, .tokens = prompt, .mostNew = 31, .sampling = {.topP = 0.9}})
+            .ok());
+  while (!engine->isFinished(2))
+    ASSERT_TRUE(engine->step(workspace.data()).ok());
+  // The last token is drawn and not computed with, and it is the first that has nothing behind it:
+  // a row of values, and of records what the prompt's token would take.
+  const std::uint64_t row = config.headWidth * sizeOf(type);
+  EXPECT_GE(cache.usedBytes() + row + kRegionAlignment, regions.cacheBytes);
+  EXPECT_GE(records.usedBytes() + 2 * sizeof(std::int64_t) + kRegionAlignment, regions.recordBytes);
+  EXPECT_GT(workspace.usedBytes(), regions.kernels);
+}
+
 class OneEngine : public testing::Test {
 protected:
   void SetUp() override {
@@ -182,6 +209,55 @@ TEST_F(OneEngine, AbortsAGroupAndLeavesTheOthers) {
   }
   sort(rest);
   EXPECT_EQ(rest, std::vector<Finished>(expected.begin(), expected.begin() + 3));
+}
+
+TEST_F(OneEngine, SamplesOfAPromptHaveItComputedOnce) {
+  EngineRun run(config, {.slots = 5, .rows = kMostRows, .batchTokens = 7}, kernels);
+  run.publish(1, 7);
+  run.start();
+  std::vector<Asked> asked;
+  for (std::uint32_t sample = 0; sample < 4; ++sample)
+    asked.push_back({.request = {.prompt = 2, .sample = sample, .seed = 1, .mostNew = 3},
+                     .tokens = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}});
+  const auto rowsOf = [&](const std::vector<Asked> &all) {
+    for (const Asked &one : all)
+      EXPECT_TRUE(run->admit(one.view()).ok());
+    std::uint32_t rows = 0;
+    while (run->freeSlots() < 5) {
+      rows += run.step().rows;
+      run.take();
+    }
+    return rows;
+  };
+  // Ten of the prompt once, its last token by each of the others, two of each response.
+  EXPECT_EQ(rowsOf(asked), 10u + 3 + 4 * 2);
+  for (std::uint32_t prompt = 0; prompt < 4; ++prompt)
+    asked[prompt].request.prompt = prompt;
+  EXPECT_EQ(rowsOf(asked), 4u * 12) << "names of prompts say what may be shared";
+}
+
+TEST_F(OneEngine, WhoWaitsForAPromptGoesOnWhenItIsAborted) {
+  EngineRun run(config, {.slots = 2, .rows = kMostRows, .batchTokens = 4}, kernels);
+  run.publish(1, 7);
+  run.start();
+  Asked asked{.request = {.prompt = 2, .mostNew = 3},
+              .tokens = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}};
+  const Finished expected = run.generate({asked}).front();
+  Asked other = asked;
+  other.request.sample = 1;
+  ASSERT_TRUE(run->admit(other.view()).ok());
+  ASSERT_TRUE(run->admit(asked.view()).ok());
+  EXPECT_EQ(run.step().rows, 4u);
+  EXPECT_EQ(run->abort(2, 1), 1);
+  EXPECT_EQ(run.step().rows, 4u) << "behind the four that are there";
+  std::vector<Finished> done;
+  while (run->freeSlots() < 2) {
+    run.step();
+    for (Finished &one : run.take())
+      done.push_back(std::move(one));
+  }
+  sort(done);
+  EXPECT_EQ(done.front(), expected);
 }
 
 TEST_F(OneEngine, StepsAllocateNothing) {
