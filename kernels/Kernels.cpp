@@ -22,6 +22,7 @@ void linearForward(const Kernels &kernels, const Linear &linear, ConstMatrix x, 
                    .depth = linear.inputs,
                    .a = {x.data, x.stride, 1},
                    .b = {weight, 1, linear.inputs},
+                   .hasFewRows = linear.hasFewTokens,
                    .residual = residual,
                    .result = y},
                   workspace);

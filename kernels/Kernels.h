@@ -68,6 +68,9 @@ struct Product {
   Factor b;
   /// Whether `residual` and `result` have sumType(): a gradient of weights.
   bool intoSums = false;
+  /// Whether few rows are multiplied by `b`, too few for it to be worth packing: where it can be,
+  /// it is read where it lies. No matter for bits.
+  bool hasFewRows = false;
   /// None, or any matrix, `result` itself included (accumulate); of stride 0: one row for all.
   ConstMatrix residual = kNoMatrix;
   Matrix result;
@@ -284,6 +287,7 @@ struct Linear {
   std::int64_t tokens;
   std::int64_t inputs;
   std::int64_t outputs;
+  bool hasFewTokens = false; // Product::hasFewRows, of the forward
 };
 
 /// y[tokens, outputs] = residual + x · weightᵀ

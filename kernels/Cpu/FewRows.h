@@ -13,10 +13,10 @@
 
 namespace vime::ISA {
 
-/// Rows fit into the lanes of two vectors, columns of B are contiguous, and there are enough of
-/// them for the workspace to have room.
-template <typename T> bool hasFewRows(const Product &product) {
-  return product.rows <= kPanel<T, 2> && product.b.rowStride == 1 &&
+/// It is asked for, rows fit into the lanes of two vectors, columns of B are contiguous, and there
+/// are enough of them for the workspace to have room.
+template <typename T> bool readsInPlace(const Product &product) {
+  return product.hasFewRows && product.rows <= kPanel<T, 2> && product.b.rowStride == 1 &&
          product.columns >= kPanel<T, 2> && !product.intoSums;
 }
 

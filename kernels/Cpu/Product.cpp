@@ -68,7 +68,7 @@ template <typename E> void CpuKernels<E>::product(const Product &product, void *
     return;
   if (product.depth == 0)
     product.intoSums ? copyResidual<Sum<E>>(product) : copyResidual<E>(product);
-  else if (hasFewRows<Sum<E>>(product))
+  else if (readsInPlace<Sum<E>>(product))
     product.rows <= kWidth<Sum<E>> ? runFewRows<E, 1>(product, Scratch(workspace))
                                    : runFewRows<E, 2>(product, Scratch(workspace));
   else if (product.columns <= kWidth<Sum<E>>)

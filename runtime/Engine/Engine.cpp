@@ -42,8 +42,8 @@ Engine::Engine(const ModelConfig &config, EngineCaps caps, const Kernels &kernel
     : config(config), caps(caps), regions(engineRegions(config, caps)), kernels(kernels),
       tensors(wholeModel(config, caps), sizeOf(config.type)),
       ropeTable(makeRopeTable(config, caps, kernels)),
-      layer(this->config, kernels, ropeTable.get()), records(static_cast<std::byte *>(records)),
-      sequences(caps.slots) {
+      layer(this->config, kernels, ropeTable.get(), /*hasFewTokens=*/true),
+      records(static_cast<std::byte *>(records)), sequences(caps.slots) {
   order.reserve(caps.slots);
   parts.reserve(caps.slots);
   ends.reserve(caps.slots);

@@ -163,7 +163,7 @@ void Engine::runHead(void *workspace) {
   kernels.rmsNormForward({rows, hidden, config.normEpsilon}, {last, hidden},
                          bytesFrom(weights.weights, tensors.norm), normed,
                          bytesFrom(workspace, regions.reciprocals));
-  linearForward(kernels, {rows, hidden, config.vocab}, normed,
+  linearForward(kernels, {rows, hidden, config.vocab, /*hasFewTokens=*/true}, normed,
                 config.tiedHead && weights.tied ? weights.tied : own, kNoMatrix,
                 {bytesFrom(workspace, regions.logits), config.vocab},
                 bytesFrom(workspace, regions.kernels));

@@ -7,16 +7,16 @@
 namespace vime {
 
 Linear LlamaLayer::qkvProduct(std::int64_t tokens) const {
-  return {tokens, config.hidden, std::int64_t(qkvWidth(config))};
+  return {tokens, config.hidden, std::int64_t(qkvWidth(config)), hasFewTokens};
 }
 Linear LlamaLayer::outputProduct(std::int64_t tokens) const {
-  return {tokens, std::int64_t(queryWidth(config)), config.hidden};
+  return {tokens, std::int64_t(queryWidth(config)), config.hidden, hasFewTokens};
 }
 Linear LlamaLayer::gateUpProduct(std::int64_t tokens) const {
-  return {tokens, config.hidden, 2 * std::int64_t(config.ffn)};
+  return {tokens, config.hidden, 2 * std::int64_t(config.ffn), hasFewTokens};
 }
 Linear LlamaLayer::downProduct(std::int64_t tokens) const {
-  return {tokens, config.ffn, config.hidden};
+  return {tokens, config.ffn, config.hidden, hasFewTokens};
 }
 RmsNorm LlamaLayer::norm(std::int64_t tokens) const {
   return {tokens, config.hidden, config.normEpsilon};
@@ -109,9 +109,9 @@ void LlamaLayer::project(std::int64_t tokens, const LayerTensors<const void *> &
     // The same bits as in one product: an element depends on its row and column alone.
     const Matrix raw{kept.rawHeads, rotatedWidth};
     const Matrix values{elementAt(qkv.data, rotatedWidth, config.type), qkv.stride};
-    linearForward(kernels, {tokens, hidden, rotatedWidth}, normed, weights.qkv, kNoMatrix, raw,
-                  scratch.kernels);
-    linearForward(kernels, {tokens, hidden, keyValues}, normed,
+    linearForward(kernels, {tokens, hidden, rotatedWidth, hasFewTokens}, normed, weights.qkv,
+                  kNoMatrix, raw, scratch.kernels);
+    linearForward(kernels, {tokens, hidden, keyValues, hasFewTokens}, normed,
                   elementAt(weights.qkv, rotatedWidth * hidden, config.type), kNoMatrix, values,
                   scratch.kernels);
     headNorm.forward(tokens, raw, {weights.queryNorm, weights.keyNorm}, qkv, kept.headReciprocals);

@@ -40,8 +40,11 @@ struct LayerScratch {
 
 class LlamaLayer {
 public:
-  LlamaLayer(const ModelConfig &config, const Kernels &kernels, const void *ropeTable)
-      : config(config), kernels(kernels), ropeTable(ropeTable), headNorm(config, kernels) {}
+  /// `hasFewTokens`: in most calls of a forward (Linear).
+  LlamaLayer(const ModelConfig &config, const Kernels &kernels, const void *ropeTable,
+             bool hasFewTokens = false)
+      : config(config), kernels(kernels), ropeTable(ropeTable), hasFewTokens(hasFewTokens),
+        headNorm(config, kernels) {}
 
   void forward(const Segments &segments, const SliceContext &context,
                const LayerTensors<const void *> &weights, const LayerKept<void *> &kept,
@@ -94,6 +97,7 @@ private:
   const ModelConfig &config;
   const Kernels &kernels;
   const void *ropeTable;
+  const bool hasFewTokens;
   const HeadNorm headNorm;
 };
 

@@ -32,14 +32,15 @@ TEST_P(KernelsConformance, LinearForward) {
                  w = tensor(outputs, inputs, 0).randomize(2),
                  residual = tensor(tokens, outputs, 5).randomize(3);
     Workspace workspace(linearWorkspace(type(), {tokens, inputs, outputs}, library()), 8);
-    for (const ConstMatrix &addend : {kNoMatrix, residual.matrix()}) {
-      Tensor actual = tensor(tokens, outputs), expected = actual;
-      linearForward(kernels(), {tokens, inputs, outputs}, x.matrix(), w.data(), addend,
-                    actual.matrix(), workspace.poisoned());
-      linearForward(reference(), {tokens, inputs, outputs}, x.matrix(), w.data(), addend,
-                    expected.matrix(), nullptr);
-      expectClose(actual, expected, "y");
-    }
+    for (const ConstMatrix &addend : {kNoMatrix, residual.matrix()})
+      for (const bool hasFewTokens : {false, true}) {
+        Tensor actual = tensor(tokens, outputs), expected = actual;
+        linearForward(kernels(), {tokens, inputs, outputs, hasFewTokens}, x.matrix(), w.data(),
+                      addend, actual.matrix(), workspace.poisoned());
+        linearForward(reference(), {tokens, inputs, outputs}, x.matrix(), w.data(), addend,
+                      expected.matrix(), nullptr);
+        expectClose(actual, expected, "y");
+      }
   }
 }
 

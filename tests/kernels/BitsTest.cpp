@@ -65,10 +65,12 @@ TEST_P(Bits, RowsOfAProductDoNotDependOnHowManyThereAre) {
                   all.matrix(), workspace.poisoned());
     for (std::int64_t rows = 1; rows <= 70; ++rows) {
       const std::int64_t first = (rows * 13) % (71 - rows);
-      linearForward(kernels(), {rows, inputs, outputs}, {x.at(first, 0), x.stride}, w.data(),
-                    {const_cast<Tensor &>(residual).at(first, 0), residual.stride}, some.matrix(),
-                    workspace.poisoned());
-      ASSERT_EQ(some.bytes(0, rows), all.bytes(first, rows)) << rows << " rows from " << first;
+      for (const bool hasFewTokens : {false, true}) {
+        linearForward(kernels(), {rows, inputs, outputs, hasFewTokens}, {x.at(first, 0), x.stride},
+                      w.data(), {const_cast<Tensor &>(residual).at(first, 0), residual.stride},
+                      some.matrix(), workspace.poisoned());
+        ASSERT_EQ(some.bytes(0, rows), all.bytes(first, rows)) << rows << " rows from " << first;
+      }
     }
   }
 }

@@ -237,9 +237,10 @@ std::vector<Workout> workouts() {
                             {130, 33, 31},
                             {300, 8, 24},
                             {5, 257, 65},
-                            {16, 700, 33},
+                            {16, 700, 33, true},
+                            {7, 33, 51, true},
                             {530, 259, 120}})
-    addTo(all, named("linear", size.tokens, size.inputs, size.outputs),
+    addTo(all, named("linear", size.tokens, size.inputs, size.outputs, size.hasFewTokens),
           [=](Bench bench) { return linear(bench, size); });
   for (const std::int64_t width : {1, 5, 15, 16, 17, 20, 51, 64, 100, 259}) {
     addTo(all, named("rms norm", width), [=](Bench bench) { return rmsNorm(bench, 7, width); });

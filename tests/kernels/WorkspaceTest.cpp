@@ -47,7 +47,7 @@ public:
   }
 
   Call linear() {
-    const Linear sizes{below(70), 1 + below(80), 1 + below(80)};
+    const Linear sizes{below(70), 1 + below(80), 1 + below(80), below(2) == 0};
     return {
         "linear " + names({sizes.tokens, sizes.inputs, sizes.outputs}),
         linearWorkspace(type, sizes), [=, type = type](const Kernels &kernels, void *workspace) {
