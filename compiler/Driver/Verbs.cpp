@@ -71,7 +71,9 @@ void addExplain(CLI::App &app, Invocation &invocation) {
                    "job of the plan, where what the plan carries of it is not enough")
       ->type_name("JOB.yaml");
   takesMeasured(*verb, takesCostChoice(*verb, explain->costs), explain->measured);
-  verb->get_option("--measured")->excludes("--machine");
+  verb->get_option("--measured")
+      ->description("folder that `vime-exec --trace` wrote: costs of the plan as they were there")
+      ->excludes("--machine");
   verb->add_option("--plan", explain->plan,
                    "plan of the flight records, where it is no longer where they say")
       ->type_name("PLAN.bin");
