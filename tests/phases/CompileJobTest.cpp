@@ -203,7 +203,7 @@ TEST(CompileJob, TellsTheTimeOfEachPart) {
   for (const PartTime &part : result.times)
     parts.push_back(part.part);
   EXPECT_EQ(parts, (std::vector<std::string>{"job", "order", "comm", "memory", "plan", "flatten",
-                                             "verify"}));
+                                             "verify", "predict"}));
 }
 
 TEST(CompileJob, SaysWhatTheVerifiersFound) {
