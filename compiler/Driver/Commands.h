@@ -112,7 +112,8 @@ struct OrderArguments {
   std::optional<int> ranks, microbatches, chunks; // a table says them itself
   std::optional<int> group, memory, slices;       // as some orders take them
   bool overlap = false;
-  std::string costs; // `10,12,8`; empty: unit costs
+  std::string costs;                   // `10,12,8`; empty: unit costs
+  std::string mergeBackwards = "none"; // or `auto`, `all`
   std::string format = "grid";
   std::string with; // `transfers` or `shards`, in the table that is printed
 };

@@ -6,6 +6,7 @@
 #include "compiler/Driver/Costs.h"
 #include "compiler/Driver/TorchTable.h"
 #include "compiler/Frontend/OrderFile.h"
+#include "schedules/MergeBackwards.h"
 #include "schedules/Notation.h"
 #include "schedules/OrderJson.h"
 #include "schedules/Registry.h"
@@ -31,6 +32,12 @@ std::string orderTable() {
 }
 
 namespace {
+
+Merging mergingOf(const OrderArguments &arguments) {
+  return arguments.mergeBackwards == "all"    ? Merging::All
+         : arguments.mergeBackwards == "auto" ? Merging::WhereItPays
+                                              : Merging::Nowhere;
+}
 
 int print(const Schedule &schedule, const OrderArguments &arguments, UnitCosts costs,
           const OutputOptions &output) {
@@ -70,9 +77,11 @@ int printTable(const OrderArguments &arguments, const OutputOptions &output) {
   if (!table)
     return reportFindings(findings, sources, output);
   const UnitCosts costs = readCosts(arguments.costs).value_or(UnitCosts{});
+  const Schedule merged = mergeBackwards(table->schedule(), mergingOf(arguments), costs);
   if (!output.json)
-    return print(table->schedule(), arguments, costs, output);
-  std::cout << toJson(printable(arguments.name), *table, costs);
+    return print(merged, arguments, costs, output);
+  const bool isSame = mergingOf(arguments) == Merging::Nowhere; // with its transfers, if it has any
+  std::cout << toJson(printable(arguments.name), isSame ? *table : tableOf(merged), costs);
   return 0;
 }
 
@@ -114,7 +123,7 @@ int runOrder(const OrderArguments &arguments, const OutputOptions &output) {
   const ScheduleShape shape = shapeOf(*order, arguments, costs);
   if (const auto problem = check(*order, shape))
     return reportFailure(Status(StatusCode::InvalidInput, problem->message), output, problem->help);
-  const Schedule schedule = order->build(shape);
+  const Schedule schedule = mergeBackwards(order->build(shape), mergingOf(arguments), costs);
   if (!output.json)
     return print(schedule, arguments, costs, output);
   std::cout << toJson(*order, shape, schedule, costs);

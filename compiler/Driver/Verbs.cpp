@@ -263,6 +263,11 @@ void addOrder(CLI::App &app, Invocation &invocation) {
   takesCosts(verb->add_option("--costs", order->costs,
                               "what tasks cost on the clock, and for orders that are made for "
                               "costs (default: 1,1,1)"));
+  takesWord(verb->add_option("--merge-backwards", order->mergeBackwards,
+                             "input gradients and weight gradients that are neighbours as one "
+                             "task: none (default), all, or auto: where nobody waits for it, at "
+                             "these costs"),
+            {"auto", "all", "none"});
   invocation.textFormats.push_back(
       takesWord(verb->add_option("--format", order->format,
                                  "grid (default): the picture on the clock of these costs; rows, "

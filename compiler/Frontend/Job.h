@@ -72,6 +72,7 @@ struct Job {
     Field<std::uint32_t> group, memory, slices; // see ScheduleShape; 0: left to the order
     Field<bool> overlap;                        // forwards and backwards as overlapped pairs
     Field<std::vector<std::uint64_t>> costs;    // F, I, W and maybe of a transfer; empty: all alike
+    Field<std::string> mergeBackwards;          // `auto`, `all`, `none`: schedules/MergeBackwards.h
     Field<Quantity> microbatch;                 // samples, or tokens: then samples are packed
     Field<std::vector<std::uint64_t>> layout;   // layers of each stage; empty: as even as possible
     Field<std::vector<std::uint64_t>> placement; // rank of each stage; empty: as the order has it

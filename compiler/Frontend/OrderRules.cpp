@@ -7,6 +7,7 @@
 #include "compiler/Frontend/Microbatch.h"
 #include "compiler/Frontend/OrderShape.h"
 #include "compiler/Frontend/Rules.h"
+#include "schedules/Comparison.h"
 #include "schedules/Limits.h"
 #include "schedules/Placement.h"
 #include "schedules/Registry.h"
@@ -241,6 +242,33 @@ void checkCosts(Draft &draft) {
       .withHelp("state all costs in a smaller unit");
 }
 
+bool splitsBackwards(const OrderTable &table) {
+  for (const std::vector<TableEntry> &row : table.rows)
+    for (const TableEntry &entry : row)
+      if (entry.kind == CellKind::BackwardInput)
+        return true;
+  return false;
+}
+
+// What no order has both halves of cannot be merged.
+void checkMergeBackwards(Draft &draft) {
+  const Job &job = draft.job;
+  const auto &schedule = job.pipeline.schedule;
+  const Order *order = findOrder(schedule.value);
+  const bool splits =
+      draft.table ? splitsBackwards(*draft.table) : !order || unitsOf(*order).splits;
+  if (!draft.areKnown({"pipeline.merge_backwards", "pipeline.schedule"}) ||
+      mergingOf(job) != Merging::All || splits)
+    return;
+  draft
+      .error(JobCode::UnusedValue,
+             "`pipeline.merge_backwards` has no use: all backwards of " + code(schedule.value) +
+                 " are whole",
+             job.pipeline.mergeBackwards.span)
+      .note("the schedule is chosen here", schedule.span)
+      .withHelp("leave it out");
+}
+
 void checkReceiveSlots(Draft &draft) {
   const auto &slots = draft.job.pipeline.receiveSlots;
   const std::uint64_t ranks = draft.job.actor.pipeline.value;
@@ -285,6 +313,7 @@ void checkPipeline(Draft &draft) {
   checkHash(draft);
   checkNumbersBesideTable(draft);
   checkCosts(draft);
+  checkMergeBackwards(draft);
   checkReceiveSlots(draft);
   checkLayout(draft);
   checkPlacement(draft);

@@ -32,6 +32,13 @@ ScheduleShape shapeOf(const Job &job) {
           .costs = needsCosts ? costsOf(job) : UnitCosts{}};
 }
 
+Merging mergingOf(const Job &job) {
+  const std::string &stated = job.pipeline.mergeBackwards.value;
+  return stated == "all"    ? Merging::All
+         : stated == "none" ? Merging::Nowhere
+                            : Merging::WhereItPays;
+}
+
 std::string pathOf(std::string_view number) {
   return number == "ranks" ? "roles.actor.parallel.pp" : "pipeline." + std::string(number);
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "compiler/Frontend/Job.h"
+#include "schedules/MergeBackwards.h"
 #include "schedules/Schedule.h"
 
 namespace vime {
@@ -24,6 +25,9 @@ bool hasTransferCost(const Job &job);
 
 /// The costs of the job, or the usual ones.
 UnitCosts costsOf(const Job &job);
+
+/// What `pipeline.merge_backwards` says.
+Merging mergingOf(const Job &job);
 
 /// The field that a number of a shape comes from: `ranks` is `roles.actor.parallel.pp`.
 std::string pathOf(std::string_view number);

@@ -93,6 +93,15 @@ std::vector<FieldSpec> pipelineRows() {
                    "maybe a transfer, of orders that are made for costs and of the choice of "
                    "`receive_slots`; in any unit",
        .binding = IN_JOB(pipeline.costs)},
+      {.path = "pipeline.merge_backwards",
+       .type = Word,
+       .fallback = "auto",
+       .words = {"auto", "all", "none"},
+       .phase = "order",
+       .sentence = "which input gradients become one task with the weight gradient of the same "
+                   "stage and microbatch right behind them; auto: those whose receiver does not "
+                   "wait for it, by `pipeline.costs`",
+       .binding = IN_JOB(pipeline.mergeBackwards)},
       {.path = "pipeline.microbatches",
        .type = Count,
        .least = 1,

@@ -11,6 +11,7 @@
 #include "compiler/Frontend/ReadJob.h"
 #include "runtime/Base/Counted.h"
 #include "runtime/Plan/Plan.h"
+#include "schedules/MergeBackwards.h"
 #include "schedules/Placement.h"
 #include "schedules/Registry.h"
 
@@ -134,7 +135,7 @@ std::optional<Schedule> buildOrder(const Job &job, Findings &findings) {
   if (!hasRoomForLanes(*order, job.pipeline.schedule.span, findings) ||
       !fitsLayout(*order, job, findings))
     return std::nullopt;
-  return order;
+  return mergeBackwards(std::move(*order), mergingOf(job), costsOf(job));
 }
 
 } // namespace vime

@@ -1,4 +1,5 @@
-// Phase `order`: the schedule that the job names, for its ranks, chunks and microbatches.
+// Phase `order`: the schedule that the job names, for its ranks, chunks and microbatches, with
+// halves of backwards merged as the job says.
 #pragma once
 
 #include "compiler/Diagnostics/Findings.h"

@@ -33,6 +33,10 @@ SPLITS = [  # schedule, ranks, what `pipeline` says besides
     ("zb-v", 4, "receive_slots: 4"),
     ("1f1b", 4, "receive_slots: [1, 4, 2, 3]"),
     ("interleaved", 2, "chunks: 2, costs: [10, 10, 10, 5]"),
+    ("zb-h1", 4, "merge_backwards: none"),
+    ("zb-h1", 4, "merge_backwards: all"),
+    ("zb-v", 2, "merge_backwards: none"),
+    ("zb-v", 4, "merge_backwards: all"),
     ("hanayo", 2, "chunks: 2, memory: 3"),
     ("hanayo", 2, "chunks: 4, placement: [1, 0, 0, 1, 1, 0, 0, 1]"),
 ]

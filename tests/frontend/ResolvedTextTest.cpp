@@ -40,6 +40,7 @@ roles:
 pipeline:
   schedule: 1f1b                        # given
   chunks: 1                             # derived from pipeline.schedule
+  merge_backwards: auto                 # default
   microbatches: 8                       # given
   microbatch: 4 samples                 # given
   receive_slots: auto                   # default

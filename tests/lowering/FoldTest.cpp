@@ -18,6 +18,7 @@
 #include "runtime/Plan/Loops.h"
 #include "runtime/Plan/Mesh.h"
 #include "schedules/ForwardOnly.h"
+#include "schedules/MergeBackwards.h"
 #include "schedules/Placement.h"
 #include "schedules/Registry.h"
 #include "tests/lowering/Lowered.h"
@@ -97,6 +98,31 @@ TEST(Fold, UnrolledItIsTheClockOfEveryOrder) {
           return;
       }
   EXPECT_GT(folds, 100);
+}
+
+/// What is merged repeats as the order does, or a program would grow.
+TEST(Fold, MergedBackwardsRepeatToo) {
+  int folds = 0;
+  for (const Order &order : trainingOrders())
+    for (const int ranks : {2, 3, 4, 8})
+      for (const int microbatches : {64, 120}) {
+        if (check(order, {ranks, microbatches, order.chunks.usual}) || order.takes.costs)
+          continue;
+        const Schedule split = orderOf(order, ranks, microbatches);
+        for (const UnitCosts costs : {UnitCosts{}, UnitCosts{10, 12, 8, 1}, UnitCosts{10, 8, 12}}) {
+          SCOPED_TRACE(testing::Message() << order.name << " ranks " << ranks << " microbatches "
+                                          << microbatches << " forward " << costs.forward);
+          const Schedule merged = mergeBackwards(split, Merging::WhereItPays, costs);
+          if (merged.rows == split.rows)
+            continue;
+          const auto kept = [&](const Schedule &one) {
+            return countNodes(*foldedPass(one, microbatches, Folding::WherePossible)).kept;
+          };
+          EXPECT_LE(kept(merged), kept(split));
+          folds += expectSameWhenUnrolled(merged, microbatches);
+        }
+      }
+  EXPECT_GT(folds, 10);
 }
 
 TEST(Fold, UnrolledItIsTheClockOfAnEvaluation) {

@@ -34,6 +34,7 @@ Job jobOf(const JobShape &shape) {
   job.pipeline.schedule.value = shape.schedule;
   job.pipeline.microbatches.value = shape.microbatches;
   job.pipeline.chunks.value = shape.chunks;
+  job.pipeline.mergeBackwards.value = shape.mergeBackwards;
   job.pipeline.receiveSlots.value = shape.slots;
   job.pipeline.slices.value = shape.slices;
   job.pipeline.microbatch.value = {.count = 2};

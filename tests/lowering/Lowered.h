@@ -25,6 +25,7 @@ struct JobShape {
   std::uint32_t unsharded = 0;           // stages of a rank that are whole at a time; 0: all
   bool asTorch = false;                  // by PyTorch's rule
   std::uint32_t saves = 0;               // steps between two checkpoints; 0: none
+  std::string mergeBackwards = "auto";   // schedules/MergeBackwards.h
   std::vector<std::uint64_t> slots = {}; // schedules/ReceiveSlots.h; empty: the usual ones
   /// Of samples; the numbers of microbatches above, but those of the family, are of whole ones.
   std::uint32_t slices = 1;

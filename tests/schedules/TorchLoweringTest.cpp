@@ -1,6 +1,7 @@
 // What PyTorch's lowering makes of orders, held against its tables cell by cell; see
 // golden/README.md for where those come from.
 #include "schedules/TorchLowering.h"
+#include "schedules/MergeBackwards.h"
 #include "schedules/Notation.h"
 #include "schedules/Registry.h"
 #include "tests/schedules/GoldenTables.h"
@@ -15,6 +16,8 @@ namespace {
 
 const std::map<std::string, OrderTable (*)(const Schedule &)> kMade{
     {"sendrecv", withTransfers},
+    {"merged_sendrecv",
+     [](const Schedule &order) { return withTransfers(mergeBackwards(order, Merging::All)); }},
     {"comms", [](const Schedule &order) { return withShards(order); }}};
 
 // Of every table of tasks that PyTorch's notation of today has, by what was added to it.
@@ -33,7 +36,8 @@ TEST(TorchLowering, GoldenTables) {
     EXPECT_EQ(toCsv(made->second(order)), golden.text);
     ++equal[golden.content];
   }
-  EXPECT_EQ(equal, (std::map<std::string, int>{{"comms", 108}, {"sendrecv", 108}}));
+  EXPECT_EQ(equal, (std::map<std::string, int>{
+                       {"comms", 108}, {"merged_sendrecv", 32}, {"sendrecv", 108}}));
 }
 
 // With four stages of a rank, three of which are there at a time, they come and go; with room for
