@@ -71,16 +71,39 @@ public:
     return edges;
   }
 
+  // At every coordinate a call in which all of its ranks exchange messages.
+  bool allReplicasMeet() const {
+    for (std::uint32_t coordinate = 0; coordinate < plan.mesh.pipeline; ++coordinate) {
+      const std::vector<Lane> &lanes = programOf(plan, coordinate)->lanes;
+      if (std::none_of(lanes.begin(), lanes.end(), [&](const Lane &lane) {
+            return isAlongData(lane) && isAllWithAll(plan.groups[lane.group]);
+          }))
+        return false;
+    }
+    return true;
+  }
+
   Edges betweenReplicas() const {
     Edges edges;
     for (std::uint32_t coordinate = 0; coordinate < plan.mesh.pipeline; ++coordinate)
       for (const Lane &lane : programOf(plan, coordinate)->lanes)
-        if (lane.kind == LaneKind::Group && plan.groups[lane.group].axes == bitOf(Axis::Data))
+        if (isAlongData(lane))
           addAllMembers(edges, coordinate, plan.groups[lane.group]);
     return edges;
   }
 
 private:
+  bool isAlongData(const Lane &lane) const {
+    return lane.kind == LaneKind::Group && plan.groups[lane.group].axes == bitOf(Axis::Data);
+  }
+  static bool isStar(const Group &group) {
+    return group.operation == Collective::Broadcast || group.operation == Collective::Gather;
+  }
+  static bool isChain(const Group &group) {
+    return group.operation == Collective::AllReduce || group.operation == Collective::ReduceSquares;
+  }
+  static bool isAllWithAll(const Group &group) { return !isStar(group) && !isChain(group); }
+
   static void add(Edges &edges, std::uint32_t one, std::uint32_t other) {
     edges.push_back({std::min(one, other), std::max(one, other)});
   }
@@ -98,17 +121,13 @@ private:
     const auto rankOf = [&](std::uint32_t member) {
       return memberRank(plan.mesh, rank, group.axes, member);
     };
-    const bool isStar =
-        group.operation == Collective::Broadcast || group.operation == Collective::Gather;
-    const bool isChain =
-        group.operation == Collective::AllReduce || group.operation == Collective::ReduceSquares;
-    if (!isStar && !isChain) // all with all
+    if (isAllWithAll(group))
       for (std::uint32_t member = 0; member < members; ++member)
         addMembers(edges, rankOf(member), group);
     else
       for (std::uint32_t member = 1; member < members; ++member)
-        add(edges, rankOf(isStar ? group.root : member - 1),
-            rankOf(isStar && member <= group.root ? member - 1 : member));
+        add(edges, rankOf(isStar(group) ? group.root : member - 1),
+            rankOf(isStar(group) && member <= group.root ? member - 1 : member));
   }
 
   const Plan &plan;
@@ -119,6 +138,10 @@ private:
 std::vector<ConnectRound> connectRounds(const Plan &plan) {
   const EdgesOfPlan edges(plan);
   std::vector<ConnectRound> rounds = roundsOf(edges.inReplica(), plan.mesh.data > 1);
+  if (plan.mesh.data > 1 && edges.allReplicasMeet()) { // and so all groups along `dp`
+    rounds.push_back({.allReplicas = true, .pairs = {}});
+    return rounds;
+  }
   std::vector<ConnectRound> between = roundsOf(edges.betweenReplicas(), false);
   rounds.insert(rounds.end(), std::make_move_iterator(between.begin()),
                 std::make_move_iterator(between.end()));

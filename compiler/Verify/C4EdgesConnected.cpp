@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <compare>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -40,23 +41,27 @@ void judgeGroups(const ActionTable &table, Verdict &verdict) {
 class Connections {
 public:
   Connections(const Plan &plan, Verdict &verdict) : plan(plan), pipeline(plan.mesh.pipeline) {
-    for (std::size_t round = 0; round < plan.connect.size(); ++round)
+    for (std::size_t round = 0; round < plan.connect.size(); ++round) {
+      if (plan.connect[round].allReplicas && std::exchange(replicasMeet, true))
+        verdict.error(Rule::C4, 2,
+                      fmt::format("all replicas are connected a second time in round {}", round));
       for (const Edge &pair : plan.connect[round].pairs)
         all(plan.connect[round].inEveryReplica).push_back({pair, round});
+    }
     for (std::vector<Made> *made : {&inside, &between}) {
       std::sort(made->begin(), made->end());
       for (std::size_t index = 1; index < made->size(); ++index)
         if ((*made)[index].edge == (*made)[index - 1].edge)
-          verdict.error(Rule::C4, 2,
-                        fmt::format("ranks {} and {} are connected a second time in round {}",
-                                    (*made)[index].edge[0], (*made)[index].edge[1],
-                                    (*made)[index].round));
+          repeated((*made)[index], verdict);
     }
+    for (const Made &made : between)
+      if (replicasMeet && areAlike(made.edge))
+        repeated(made, verdict);
   }
 
   bool have(const Edge &edge) const {
     const bool sameReplica = edge[0] / pipeline == edge[1] / pipeline;
-    return has(between, edge) ||
+    return has(between, edge) || (replicasMeet && areAlike(edge)) ||
            (sameReplica && has(inside, {edge[0] % pipeline, edge[1] % pipeline}));
   }
 
@@ -66,6 +71,15 @@ private:
     std::size_t round;
     auto operator<=>(const Made &) const = default;
   };
+  /// Of two replicas, at the same place in both: they meet where all replicas do.
+  bool areAlike(const Edge &edge) const {
+    return edge[0] != edge[1] && edge[0] % pipeline == edge[1] % pipeline;
+  }
+  static void repeated(const Made &made, Verdict &verdict) {
+    verdict.error(Rule::C4, 2,
+                  fmt::format("ranks {} and {} are connected a second time in round {}",
+                              made.edge[0], made.edge[1], made.round));
+  }
   std::vector<Made> &all(bool inEveryReplica) { return inEveryReplica ? inside : between; }
   static bool has(const std::vector<Made> &made, const Edge &edge) {
     const auto found = std::lower_bound(made.begin(), made.end(), Made{edge, 0});
@@ -75,6 +89,7 @@ private:
   const Plan &plan;
   const std::uint32_t pipeline;
   std::vector<Made> inside, between; // every replica; replicas, and pairs that are stated by rank
+  bool replicasMeet = false;         // every two of them
 };
 
 class Edges {

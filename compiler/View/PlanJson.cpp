@@ -168,7 +168,9 @@ Json headJson(const Plan &plan) {
   json["layout_of"] = plan.layoutOf;
   json["connect"] = Json::array();
   for (const ConnectRound &round : plan.connect)
-    json["connect"].push_back({{"in_every_replica", round.inEveryReplica}, {"pairs", round.pairs}});
+    json["connect"].push_back({{"in_every_replica", round.inEveryReplica},
+                               {"all_replicas", round.allReplicas},
+                               {"pairs", round.pairs}});
   json["origins"] = Json::array();
   for (const Origin &origin : plan.origins) {
     const Signature *signature = findSignature(origin.opcode);

@@ -196,7 +196,8 @@ void TextWriter::bindings() {
     line(" program {} layout {}", plan.programOf[place], plan.layoutOf[place]);
   }
   for (const ConnectRound &round : plan.connect) {
-    put("connect{}", round.inEveryReplica ? " in_every_replica" : "");
+    put("connect{}{}", round.inEveryReplica ? " in_every_replica" : "",
+        round.allReplicas ? " all_replicas" : "");
     for (const auto &[low, high] : round.pairs)
       put(" {}-{}", low, high);
     text.push_back('\n');

@@ -134,6 +134,9 @@ private:
     round.inEveryReplica = scan.peek() == "in_every_replica";
     if (round.inEveryReplica)
       scan.word();
+    round.allReplicas = scan.peek() == "all_replicas";
+    if (round.allReplicas)
+      scan.word();
     while (!scan.atEnd()) {
       const std::string_view pair = scan.word();
       const std::size_t dash = std::min(pair.find('-'), pair.size());

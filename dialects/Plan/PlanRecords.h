@@ -127,6 +127,7 @@ template <typename Fields> void visitFields(Fields &fields, plan::Condition &con
 }
 template <typename Fields> void visitFields(Fields &fields, plan::ConnectRound &round) {
   fields.flag("in_every_replica", round.inEveryReplica);
+  fields.flag("all_replicas", round.allReplicas);
   std::vector<ColonPair> pairs;
   for (const auto &[low, high] : round.pairs)
     pairs.push_back({low, high});

@@ -322,7 +322,9 @@ Status checkStageTables(const Plan &plan) {
 Status checkConnect(const Plan &plan) {
   std::vector<std::uint32_t> busy(plan.mesh.ranks(), 0); // 1 + the latest round with the rank
   for (std::uint32_t round = 0; round < plan.connect.size(); ++round) {
-    const auto &[inEveryReplica, pairs] = plan.connect[round];
+    const auto &[inEveryReplica, allReplicas, pairs] = plan.connect[round];
+    if (allReplicas && (inEveryReplica || !pairs.empty() || plan.mesh.data == 1))
+      return unacceptable(fmt::format("connect round {} cannot connect all replicas", round));
     const std::uint32_t ranks = inEveryReplica ? plan.mesh.pipeline : plan.mesh.ranks();
     const auto joins = [&](std::uint32_t rank) {
       return std::exchange(busy[rank], round + 1) != round + 1;

@@ -26,6 +26,7 @@ inline constexpr std::uint32_t kContainerVersion = 1; // of the preamble
 inline constexpr std::uint32_t kFormatVersion = 1;    // of header and parts
 inline constexpr std::uint16_t kFamilyVersion = 1;    // of every opcode family so far
 inline constexpr std::size_t kPartAlignment = 64;
+inline constexpr std::uint8_t kAllReplicas = 2; // of a round in file::Connect
 /// Far more than the directory of a thousand ranks needs.
 inline constexpr std::uint64_t kMostHeaderBytes = std::uint64_t{1} << 26;
 

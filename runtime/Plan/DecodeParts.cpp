@@ -236,7 +236,9 @@ bool decodeConnect(std::string_view bytes, std::vector<ConnectRound> &rounds) {
     if (end < begin || end > table->pairs()->size())
       return false;
     ConnectRound &round = rounds.emplace_back();
-    if (!takeFlag(table->in_every_replica()->Get(index), round.inEveryReplica))
+    const std::uint8_t kind = table->in_every_replica()->Get(index);
+    round.allReplicas = kind == kAllReplicas;
+    if (!round.allReplicas && !takeFlag(kind, round.inEveryReplica))
       return false;
     for (; begin < end; ++begin)
       round.pairs.push_back(

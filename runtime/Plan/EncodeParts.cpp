@@ -209,11 +209,11 @@ flatbuffers::DetachedBuffer encodeConnect(const std::vector<ConnectRound> &round
   std::vector<file::Pair> pairs;
   std::vector<std::uint32_t> ends;
   std::vector<std::uint8_t> flags;
-  for (const auto &[inEveryReplica, ofRound] : rounds) {
+  for (const auto &[inEveryReplica, allReplicas, ofRound] : rounds) {
     for (const auto &[low, high] : ofRound)
       pairs.emplace_back(low, high);
     ends.push_back(static_cast<std::uint32_t>(pairs.size()));
-    flags.push_back(inEveryReplica);
+    flags.push_back(allReplicas ? kAllReplicas : std::uint8_t{inEveryReplica});
   }
   const auto pairVector = builder.CreateVectorOfStructs(pairs);
   const auto endVector = builder.CreateVector(ends);

@@ -28,6 +28,20 @@ std::uint32_t mirrored(const Mesh &mesh, std::uint32_t rank) {
   return rank - coordinate + mesh.pipeline - 1 - coordinate;
 }
 
+/// The number, or the odd one below it.
+constexpr std::uint32_t oddOf(std::uint32_t number) { return number - (number % 2 == 0 ? 1 : 0); }
+
+/// Whom one of so many replicas meets in a turn; itself: nobody. As players of a tournament do: of
+/// an odd number those two whose sum is the turn, modulo the number. Of an even one the last
+/// meets whoever is left.
+std::uint32_t meets(std::uint32_t replicas, std::uint32_t turn, std::uint32_t replica) {
+  const std::uint64_t odd = oddOf(replicas), last = replicas - 1;
+  if (replicas % 2 == 0 && replica == last)
+    return static_cast<std::uint32_t>(turn * (replicas / std::uint64_t{2}) % odd); // half of it
+  const auto other = static_cast<std::uint32_t>((turn + odd - replica) % odd);
+  return other == replica && replicas % 2 == 0 ? static_cast<std::uint32_t>(last) : other;
+}
+
 } // namespace
 
 std::uint32_t representatives(const Mesh &mesh) { return mesh.pipeline * std::min(mesh.data, 2u); }
@@ -95,8 +109,18 @@ bool talk(Collective operation, std::uint32_t root, std::uint32_t one, std::uint
   return false;
 }
 
-std::optional<std::uint32_t> peerIn(const Mesh &mesh, const ConnectRound &round,
+std::uint32_t turnsOf(const Mesh &mesh, const ConnectRound &round) {
+  return round.allReplicas ? oddOf(mesh.data) : 1;
+}
+
+std::optional<std::uint32_t> peerIn(const Mesh &mesh, const ConnectRound &round, std::uint32_t turn,
                                     std::uint32_t rank) {
+  if (round.allReplicas) {
+    const std::uint32_t replica = replicaOf(mesh, rank), other = meets(mesh.data, turn, replica);
+    if (other == replica)
+      return std::nullopt;
+    return other * mesh.pipeline + rank % mesh.pipeline;
+  }
   const std::uint32_t own = round.inEveryReplica ? rank % mesh.pipeline : rank;
   for (const auto &[low, high] : round.pairs)
     if (low == own || high == own)

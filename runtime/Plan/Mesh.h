@@ -38,8 +38,10 @@ std::uint32_t memberRank(const Mesh &mesh, std::uint32_t rank, std::uint8_t axes
 /// Whether two members of a group exchange messages with each other.
 bool talk(Collective operation, std::uint32_t root, std::uint32_t one, std::uint32_t other);
 
-/// Whom the rank connects to in a round, if it does.
-std::optional<std::uint32_t> peerIn(const Mesh &mesh, const ConnectRound &round,
+/// One, or as many as it takes for every two replicas to meet once.
+std::uint32_t turnsOf(const Mesh &mesh, const ConnectRound &round);
+/// Whom the rank connects to in a turn of a round, if it does.
+std::optional<std::uint32_t> peerIn(const Mesh &mesh, const ConnectRound &round, std::uint32_t turn,
                                     std::uint32_t rank);
 
 /// Where the counters of a replica's ranks are gathered: where there is only one, they are all.

@@ -369,9 +369,11 @@ enum class GradientOrder : std::uint8_t {
 
 // ---- the rest -----------------------------------------------------------------------------------
 
-/// Pairs of ranks (low, high) that connect at the same time; no rank twice in a round.
+/// Pairs of ranks (low, high) that connect at the same time; no rank twice in a round. Or, without
+/// pairs, as many turns as it takes for every two replicas to meet, rank by rank (Mesh.h).
 struct ConnectRound {
   bool inEveryReplica = false; // the pairs are of the leading one and have their like in all others
+  bool allReplicas = false;
   std::vector<std::array<std::uint32_t, 2>> pairs;
   bool operator==(const ConnectRound &) const = default;
 };

@@ -124,8 +124,9 @@ std::vector<std::uint32_t> peersOf(const RankEnds &ends) {
 std::vector<std::uint32_t> peersInConnectOrder(const plan::Plan &plan, const RankEnds &ends) {
   std::vector<std::uint32_t> order;
   for (const plan::ConnectRound &round : plan.connect)
-    if (const auto peer = plan::peerIn(plan.mesh, round, ends.rank))
-      addOnce(order, *peer);
+    for (std::uint32_t turn = 0; turn < plan::turnsOf(plan.mesh, round); ++turn)
+      if (const auto peer = plan::peerIn(plan.mesh, round, turn, ends.rank))
+        addOnce(order, *peer);
   for (const std::uint32_t peer : peersOf(ends))
     addOnce(order, peer);
   return order;

@@ -82,8 +82,9 @@ void Meetings::judgeConnections() {
   std::map<std::pair<std::uint32_t, std::uint32_t>, int> connected;
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
     for (const ConnectRound &round : plan.connect)
-      if (const auto peer = peerIn(plan.mesh, round, rank); peer && rank < *peer)
-        ++connected[{rank, *peer}];
+      for (std::uint32_t turn = 0; turn < turnsOf(plan.mesh, round); ++turn)
+        if (const auto peer = peerIn(plan.mesh, round, turn, rank); peer && rank < *peer)
+          ++connected[{rank, *peer}];
   for (const auto &[pair, times] : connected)
     if (times > 1)
       trouble = "two ranks are connected twice";

@@ -89,13 +89,22 @@ bool disconnect(Mutant &mutant) {
   auto &rounds = mutant.plan.connect;
   if (rounds.empty())
     return false;
-  auto &pairs = rounds[mutant.below(rounds.size())].pairs;
+  const std::uint32_t index = mutant.below(rounds.size());
+  if (rounds[index].allReplicas) {
+    if (mutant.coin())
+      rounds.erase(rounds.begin() + index);
+    else
+      rounds.push_back({.inEveryReplica = false, .allReplicas = true, .pairs = {}});
+    return true;
+  }
+  auto &pairs = rounds[index].pairs;
   if (pairs.empty())
     return false;
   if (mutant.coin())
     pairs.erase(pairs.begin() + mutant.below(pairs.size()));
   else
-    rounds.push_back({rounds[0].inEveryReplica, {pairs[mutant.below(pairs.size())]}});
+    rounds.push_back(
+        {.inEveryReplica = rounds[0].inEveryReplica, .pairs = {pairs[mutant.below(pairs.size())]}});
   return true;
 }
 

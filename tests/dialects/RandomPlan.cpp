@@ -129,7 +129,10 @@ private:
     plan.predictions = {dice.real(), dice.real(), dice.any32(),
                         dice.text(), dice.real(), dice.real()};
     for (std::uint64_t count = dice.upTo(2); count > 0; --count)
-      plan.connect.push_back({dice.coin(), {{0, 1}, {2, 3 + dice.any32() % 100}}});
+      plan.connect.push_back(dice.coin()
+                                 ? ConnectRound{.allReplicas = true, .pairs = {}}
+                                 : ConnectRound{.inEveryReplica = dice.coin(),
+                                                .pairs = {{0, 1}, {2, 3 + dice.any32() % 100}}});
     for (const Signature &signature : signatures())
       if (dice.coin())
         plan.origins.push_back({code(signature.opcode), 1 + dice.any32() % 1000,

@@ -41,11 +41,12 @@ Pairs whoTalks(const Plan &plan) {
 Pairs whoConnects(const Plan &plan) {
   Pairs pairs;
   for (const ConnectRound &round : plan.connect)
-    for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
-      if (const auto peer = peerIn(plan.mesh, round, rank)) {
-        EXPECT_EQ(peerIn(plan.mesh, round, *peer), rank) << "both of a pair meet in one round";
-        add(pairs, rank, *peer);
-      }
+    for (std::uint32_t turn = 0; turn < turnsOf(plan.mesh, round); ++turn)
+      for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
+        if (const auto peer = peerIn(plan.mesh, round, turn, rank)) {
+          EXPECT_EQ(peerIn(plan.mesh, round, turn, *peer), rank) << "both meet in one turn";
+          add(pairs, rank, *peer);
+        }
   return pairs;
 }
 
@@ -56,6 +57,24 @@ TEST(ConnectRounds, CoverEveryPairThatTalksAndNoOther) {
       const Plan plan = lowered({.ranks = ranks, .microbatches = 8, .replicas = replicas});
       EXPECT_EQ(whoConnects(plan), whoTalks(plan));
     }
+}
+
+TEST(ConnectRounds, OfSharedModelsSayThatAllReplicasMeet) {
+  for (const std::uint32_t replicas : {2u, 3u, 4u, 7u, 8u}) {
+    SCOPED_TRACE(testing::Message() << replicas << " replicas");
+    const Plan plan = lowered({.microbatches = 4, .replicas = replicas, .sharded = true});
+    EXPECT_EQ(whoConnects(plan), whoTalks(plan));
+    const ConnectRound &all = plan.connect.back();
+    EXPECT_TRUE(all.allReplicas);
+    // One replica rests in each turn if their number is odd.
+    EXPECT_EQ(turnsOf(plan.mesh, all), replicas - (replicas + 1) % 2);
+    for (std::uint32_t turn = 0; turn < turnsOf(plan.mesh, all); ++turn) {
+      std::uint32_t rests = 0;
+      for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
+        rests += !peerIn(plan.mesh, all, turn, rank);
+      EXPECT_EQ(rests, replicas % 2 * plan.mesh.pipeline);
+    }
+  }
 }
 
 TEST(ConnectRounds, LeaveEveryRankButTheFirstFewPartnersInOtherReplicas) {
@@ -89,6 +108,15 @@ TEST(Replicas, CostAPlanNothingButTables) {
     pairs += round.pairs.size() + 1;
   // A pair has eight bytes, a round five.
   EXPECT_LT(serializePlan(many).size(), serializePlan(two).size() + 13 * pairs);
+}
+
+TEST(Replicas, ThatShareTheModelCostAPlanNoTableEither) {
+  const JobShape shape{.ranks = 8, .microbatches = 32, .replicas = 2, .sharded = true};
+  JobShape larger = shape;
+  larger.replicas = 1024;
+  const Plan two = lowered(shape), many = lowered(larger);
+  EXPECT_EQ(two.connect, many.connect);
+  EXPECT_LT(serializePlan(many).size(), serializePlan(two).size() + 256);
 }
 
 TEST(Replicas, AGroupRunsOnceForEachCoordinateAlongTheOtherAxis) {

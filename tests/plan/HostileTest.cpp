@@ -146,6 +146,8 @@ TEST(OutOfRange, Common) {
        [](Plan &p) { p.connect[0].pairs[0] = {1, 1}; }},
       {"connect round 0 cannot connect ranks 0 and 1",
        [](Plan &p) { p.connect[0].pairs.push_back({0, 1}); }},
+      {"connect round 1 cannot connect all replicas", // there is one
+       [](Plan &p) { p.connect.push_back({.allReplicas = true, .pairs = {}}); }},
       {"origin 0 is of no action", [](Plan &p) { p.origins[0].opcode = 0; }},
       {"the plan's job is not UTF-8 text", [](Plan &p) { p.job = "caf\xe9"; }},
   });

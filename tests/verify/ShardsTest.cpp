@@ -56,10 +56,20 @@ void swap(Plan &plan, std::uint32_t rank, std::string_view one, std::string_view
 }
 
 using Edge = std::array<std::uint32_t, 2>;
-void disconnect(Plan &plan, const Edge &edge) {
-  for (ConnectRound &round : plan.connect)
-    std::erase_if(round.pairs,
-                  [&](const Edge &pair) { return !round.inEveryReplica && pair == edge; });
+/// The pairs of replicas that meet, each stated, but for one.
+void spellOut(Plan &plan, const Edge &but) {
+  std::vector<ConnectRound> rounds;
+  for (const ConnectRound &round : plan.connect)
+    for (std::uint32_t turn = 0; turn < turnsOf(plan.mesh, round); ++turn) {
+      ConnectRound stated = round;
+      for (std::uint32_t rank = 0; round.allReplicas && rank < plan.mesh.ranks(); ++rank)
+        if (const auto peer = peerIn(plan.mesh, round, turn, rank);
+            peer > rank && Edge{rank, *peer} != but)
+          stated.pairs.push_back({rank, *peer});
+      stated.allReplicas = false;
+      rounds.push_back(stated);
+    }
+  plan.connect = rounds;
 }
 
 bool contains(const std::string &codes, const std::string &code) {
@@ -264,8 +274,16 @@ TEST(Shards, StagesInAnotherOrderOnOneMember) {
 
 /// Also those that are like the second one meet one another.
 TEST(Shards, OtherReplicasAreConnected) {
+  EXPECT_TRUE(sharded().connect.back().allReplicas);
+  EXPECT_EQ(judgedAfter([](Plan &plan) { plan.connect.pop_back(); }), "C0401");
+  EXPECT_EQ(judgedAfter([](Plan &plan) { spellOut(plan, /*but=*/{0, 0}); }), "");
   for (const Edge edge : {Edge{2, 4}, Edge{4, 6}, Edge{0, 6}})
-    EXPECT_EQ(judgedAfter([&](Plan &plan) { disconnect(plan, edge); }), "C0401");
+    EXPECT_EQ(judgedAfter([&](Plan &plan) { spellOut(plan, edge); }), "C0401");
+}
+
+TEST(Shards, OtherReplicasAreConnectedOnce) {
+  EXPECT_EQ(judgedAfter([](Plan &plan) { plan.connect.push_back(plan.connect.back()); }), "C0402");
+  EXPECT_EQ(judgedAfter([](Plan &plan) { plan.connect.push_back({.pairs = {{1, 5}}}); }), "C0402");
 }
 
 TEST(Shards, WhatNobodyShares) {
