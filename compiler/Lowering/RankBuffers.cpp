@@ -197,16 +197,18 @@ private:
     return copies > 1 || isPostValidated(plan) ? head() != kWholeRank : leadsReplica();
   }
 
+  bool evaluates() const { return !valuesOf(plan, Decision::Evaluate).empty(); }
+
   void makeRankBuffers() {
     const bool coordinates = leadsReplica();
     add(BufferKind::Header, kWholeRank, StepHeader::bytes(microbatches));
     add(BufferKind::Segments, kWholeRank, (caps.segments + 1) * 4ull, microbatches);
     if (coordinates || embedding() != kWholeRank)
       add(BufferKind::Tokens, kWholeRank, caps.tokens * 4ull, microbatches);
-    if (coordinates || head() != kWholeRank) {
+    if (coordinates || head() != kWholeRank)
       add(BufferKind::Labels, kWholeRank, caps.tokens * 4ull, microbatches);
+    if (countsLosses() || head() != kWholeRank || (coordinates && evaluates()))
       add(BufferKind::Losses, kWholeRank, sizeof(double), microbatches);
-    }
     const std::uint64_t contribution = plan.groups[kNormGroup].message.fixed;
     add(BufferKind::Scalars, kWholeRank, sizeof(StepScalars));
     add(BufferKind::Squares, kWholeRank, contribution);

@@ -160,6 +160,7 @@ constexpr std::array kExamples = {
     PlanExample{Rule::K1, 2, "weights are saved, and `optimize` runs before the step ends"},
     PlanExample{Rule::K1, 3,
                 "the moments of stage 1 are never saved, though `save` may be decided"},
+    PlanExample{Rule::K1, 4, "there is no `checkpoint_commit` behind the steps"},
 };
 
 } // namespace
@@ -207,7 +208,8 @@ std::string_view remedyOf(Rule rule) {
   case Rule::M3:
     return "let the action wait, or give the ring more slots";
   case Rule::K1:
-    return "save at the boundary of a loop, where no message is open";
+    return "save at the boundary of a loop, where no message is open, and name what was saved "
+           "before the next is";
   default:
     return "";
   }

@@ -69,6 +69,8 @@ private:
   /// The one that is open, or a new one: the body of a loop over steps, or what stands outside.
   std::uint32_t segmentOf(const Loop *steps) {
     if (rank.segments.empty() || steps != open) {
+      if (!steps && open && open->until != 0)
+        rank.drained.push_back(size());
       open = steps;
       behindLoop = 0;
       rank.segments.push_back({size(), size()});

@@ -69,10 +69,12 @@ struct RankView {
   std::uint32_t firstLane = 0;      // of its lanes in ActionTable::lanes()
   std::vector<Piece> pieces;
   std::vector<Segment> segments;
-  std::vector<std::uint32_t> stages; // of the plan, for each local stage
-  std::vector<std::uint32_t> quiet;  // entries behind which all lanes are drained, ascending
-  std::vector<SlotRange> slots;      // of each buffer
-  std::uint64_t boundaryBytes = 0;   // most that passes between stages of a microbatch
+  std::vector<std::uint32_t> stages;  // of the plan, for each local stage
+  std::vector<std::uint32_t> quiet;   // entries behind which all lanes are drained, ascending
+  std::vector<std::uint32_t> drained; // entries in front of which they are: behind a loop that ends
+                                      // on a condition
+  std::vector<SlotRange> slots;       // of each buffer
+  std::uint64_t boundaryBytes = 0;    // most that passes between stages of a microbatch
   std::uint32_t slotCount = 0;
 };
 

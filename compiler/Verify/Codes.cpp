@@ -204,6 +204,8 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::K1, 2, "weights or moments change between a checkpoint and the next step"},
     VerifierCode{Rule::K1, 3,
                  "a checkpoint lacks the weights or moments of a stage, or does not write them"},
+    VerifierCode{Rule::K1, 4,
+                 "a checkpoint is not named before the next one is written, or behind the steps"},
 };
 
 } // namespace

@@ -3,7 +3,9 @@
 // of them, nothing changes them between there and the end of the iteration, and a snapshot is
 // written. So they belong together, and to the step that the header names. Channels are empty
 // there, because messages never cross the edge of an iteration (C1); that lanes are done with what
-// is taken is for M3.
+// is taken is for M3. What is written gets its name from the counters of the ranks: they are
+// gathered, and the checkpoint is named, before the next one is written and behind the steps.
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -97,6 +99,69 @@ private:
   std::vector<State> states; // by buffer
 };
 
+/// Whether a rank names, in one segment, what counters say that were gathered there before.
+class Naming {
+public:
+  Naming(const ActionTable &table, const RankView &rank)
+      : table(table), accesses(table, rank), gathered(rank.layout->buffers.size(), false) {}
+
+  void see(std::uint32_t entry, const Action &action) {
+    if (action.guard != 0)
+      return; // not in every step
+    const bool gathers = action.opcode == code(Opcode::Gather);
+    if (gathers || action.opcode == code(Opcode::CheckpointCommit))
+      accesses.forEach(entry, [&](const SlotAccess &access) {
+        if (access.writes)
+          gathered[access.buffer] = gathers;
+        else if (!gathers)
+          isNamed |= gathered[access.buffer];
+      });
+  }
+  bool names() const { return isNamed; }
+
+private:
+  const ActionTable &table;
+  AccessReader accesses;
+  std::vector<bool> gathered; // by buffer
+  bool isNamed = false;
+};
+
+bool writesShards(const ActionTable &table) {
+  return std::ranges::any_of(table.ranks(), [](const RankView &rank) {
+    return std::ranges::any_of(rank.program->actions, [](const Action &action) {
+      return action.opcode == code(Opcode::CheckpointShard);
+    });
+  });
+}
+
+/// The leading rank: it has the counters of all.
+void judgeNames(const ActionTable &table, const RankView &rank, Verdict &verdict) {
+  bool isNamedBehind = false;
+  for (const Segment &segment : rank.segments) {
+    Naming naming(table, rank);
+    std::uint32_t shard = segment.isLoop() ? segment.end : kNone;
+    for (std::uint32_t entry = segment.first; entry < segment.end && shard != entry; ++entry) {
+      const Action &action = table.action(rank, entry);
+      naming.see(entry, action);
+      if (segment.isLoop() && action.opcode == code(Opcode::CheckpointShard))
+        shard = entry;
+    }
+    isNamedBehind = segment.isLoop() ? false : naming.names();
+    if (!segment.isLoop() || naming.names() || shard == segment.end)
+      continue;
+    const ActionPlace place = placeOf(table, rank, shard);
+    verdict.to(verdict.error(Rule::K1, 4, place,
+                             fmt::format("{} of rank {} writes a checkpoint before the one before "
+                                         "it is named",
+                                         verdict.words(place), rank.rank)),
+               place);
+  }
+  if (!isNamedBehind)
+    verdict.error(
+        Rule::K1, 4,
+        fmt::format("rank {} does not name the last checkpoint behind the steps", rank.rank));
+}
+
 } // namespace
 
 void verifyCheckpointAtBoundary(const ActionTable &table, Verdict &verdict) {
@@ -113,6 +178,8 @@ void verifyCheckpointAtBoundary(const ActionTable &table, Verdict &verdict) {
         verdict.error(Rule::K1, 3,
                       fmt::format("`save` may be decided, but no checkpoint {} of stage {}",
                                   kNames[part], table.stages()[stage].stage));
+  if (writesShards(table))
+    judgeNames(table, table.ranks().front(), verdict);
 }
 
 } // namespace vime::verify

@@ -9,8 +9,9 @@
 // waits for has finished. What those knew, it knows too. Nothing else orders two lanes: neither
 // times nor what a dispatcher happens to do. This is a vector clock with one component a lane; a
 // wait reaches back at most 1023 actions of a lane, so that many clocks of each lane are kept. A
-// wait that reaches before the start is satisfied and tells nothing. At the edges of cases all
-// lanes are drained: what starts behind them knows everything that was dispatched before.
+// wait that reaches before the start is satisfied and tells nothing. At the edges of cases, and at
+// the end of a loop that may end early, all lanes are drained: what starts behind them knows
+// everything that was dispatched before.
 //
 // Loops: prologue, two iterations, what follows. That is enough for any number of them. An edge
 // between two actions of the body (next on the lane, or waits for) has its like in all later
@@ -45,10 +46,12 @@ template <std::size_t kWidth> class LaneClocks {
 public:
   explicit LaneClocks(const RankView &rank)
       : kept(std::make_unique_for_overwrite<Clock[]>(rank.program->lanes.size() * kKept)),
-        count(rank.program->lanes.size(), 0), quiet(rank.quiet) {}
+        count(rank.program->lanes.size(), 0), quiet(rank.quiet), drainedAt(rank.drained) {}
 
   /// What the action knows when it starts; valid until `finish`.
   Knowing start(std::uint32_t entry, const plan::Action &action) {
+    if (!drainedAt.empty() && std::binary_search(drainedAt.begin(), drainedAt.end(), entry))
+      drain();
     started = entry;
     const std::uint32_t before = count[action.lane];
     Clock &fresh = clock(action.lane, before + 1);
@@ -102,8 +105,8 @@ private:
 
   std::unique_ptr<Clock[]> kept; // the latest clocks of each lane, after the action
   std::vector<std::uint32_t> count;
-  std::span<const std::uint32_t> quiet;
-  Clock drained{};           // what was dispatched at the latest edge of a case
+  std::span<const std::uint32_t> quiet, drainedAt;
+  Clock drained{};           // what was dispatched when all lanes were drained last
   std::uint32_t started = 0; // entry of the latest action
 };
 

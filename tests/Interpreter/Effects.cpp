@@ -133,8 +133,8 @@ void Effects::fire(const Firing &firing) {
   case Opcode::Measure:
   case Opcode::MeasureEvaluation:
     return measure(firing);
-  // The commit looks which shards are there and waits for the next one if some are not.
   case Opcode::CheckpointCommit:
+    return name(firing);
   case Opcode::Join:
   case Opcode::Send:
   case Opcode::Receive:
@@ -313,6 +313,14 @@ void Effects::measure(const Firing &firing) {
       meaning.measured(firing.action.opcode == code(Opcode::MeasureEvaluation),
                        read(firing, "header"),
                        losses.present ? readSlots(firing, "losses") : std::vector<Term>()));
+}
+
+void Effects::name(const Firing &firing) {
+  const Term named = meaning.named(readMembers(firing, "replica_stats"), latest);
+  if (named == kNothing)
+    return;
+  latest = named;
+  see(named);
 }
 
 void Effects::reportEvaluation(const Firing &firing) {

@@ -50,6 +50,7 @@ private:
   void settle(const Firing &firing);
   void redo(const Firing &firing);
   void measure(const Firing &firing);
+  void name(const Firing &firing);
   void reportEvaluation(const Firing &firing);
   /// What the replica keeps of the whole, and back.
   Term kept(const Firing &firing, Term whole) const;
@@ -61,6 +62,7 @@ private:
   Terms &terms;
   const std::unordered_map<Term, std::uint32_t> &verdicts;
   std::uint32_t decisions = 0;
+  Term latest = kNothing; // checkpoint that has a name
   std::vector<Term> events;
 };
 

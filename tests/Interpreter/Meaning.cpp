@@ -193,4 +193,24 @@ Term Meaning::exportCommit(const std::vector<Term> &stats) const {
   return terms.make(Op::ExportCommit, {}, parts);
 }
 
+/// Of shards of several steps, or too few, there is no name: the run fails.
+Term Meaning::named(const std::vector<Term> &stats, Term before) const {
+  const auto stages = static_cast<std::uint32_t>(plan.models[0].stages.size());
+  std::vector<Term> snapshots;
+  bool isFirst = false; // a stage of the first rank
+  std::uint32_t step = 0;
+  for (std::size_t rank = 0; rank < stats.size(); ++rank)
+    for (std::uint32_t stage = 0; stage < stages; ++stage)
+      if (const Term snapshot = terms.at(stats[rank], kSaved + stage);
+          terms.is(snapshot, Op::Snapshot)) {
+        if (rank == 0 && !isFirst)
+          isFirst = true, step = stepOf(snapshot);
+        if (stepOf(snapshot) == step)
+          snapshots.push_back(snapshot);
+      }
+  if (!isFirst || (terms.is(before, Op::Named) && stepOf(before) == step))
+    return kNothing;
+  return snapshots.size() == stages ? named(step, snapshots) : terms.make(Op::Other, {}, snapshots);
+}
+
 } // namespace vime::interpreter

@@ -143,6 +143,12 @@ public:
   Term saved(std::uint32_t stage, Term snapshot) const {
     return terms.make(Op::Saved, {stage}, {snapshot});
   }
+  /// The checkpoint that the ranks' counters say is whole on the disk: of the step that those of
+  /// the first rank name. `before`: the one that was named last. kNothing: there is no new one.
+  Term named(const std::vector<Term> &stats, Term before) const;
+  Term named(std::uint32_t step, const std::vector<Term> &snapshots) const {
+    return terms.make(Op::Named, {step}, snapshots);
+  }
 
 private:
   Term made(Op op, bool evaluates, std::uint32_t stage, std::uint32_t microbatch,

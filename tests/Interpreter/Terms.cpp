@@ -45,6 +45,7 @@ constexpr std::string_view kNames[] = {"nothing",
                                        "export",
                                        "export_commit",
                                        "saved",
+                                       "named",
                                        "final"};
 
 } // namespace

@@ -61,6 +61,7 @@ enum class Op : std::uint8_t {
   Export,
   ExportCommit,
   Saved,
+  Named, // a checkpoint, by its step
   Final
 };
 

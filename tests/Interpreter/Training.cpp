@@ -209,8 +209,12 @@ private:
 
   void save(std::uint32_t step) {
     const Term header = meaning.header(step, Phase::Loaded, 0);
-    for (std::uint32_t stage = 0; stage < stages; ++stage)
-      see(meaning.saved(stage, meaning.snapshot(header, weights[stage], moments[stage])));
+    std::vector<Term> snapshots;
+    for (std::uint32_t stage = 0; stage < stages; ++stage) {
+      snapshots.push_back(meaning.snapshot(header, weights[stage], moments[stage]));
+      see(meaning.saved(stage, snapshots.back()));
+    }
+    see(meaning.named(step, snapshots));
   }
 
   void exportAll() {

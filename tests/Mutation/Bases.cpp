@@ -28,7 +28,13 @@ const std::vector<BasePlan> &basePlans() {
       {"1f1b, 3 ranks", lowered({.ranks = 3, .microbatches = 4, .layers = 3})},
       {"interleaved",
        lowered({.schedule = "interleaved", .microbatches = 4, .chunks = 2, .layers = 4})},
-      {"zb-h1", lowered({.schedule = "zb-h1", .microbatches = 3, .layers = 2})},
+      {"zb-h1",
+       lowered({.schedule = "zb-h1", .microbatches = 3, .layers = 2, .mergeBackwards = "none"})},
+      {"zb-h1, merged", lowered({.schedule = "zb-h1",
+                                 .ranks = 3,
+                                 .microbatches = 3,
+                                 .layers = 3,
+                                 .mergeBackwards = "all"})},
       {"zb-v", lowered({.schedule = "zb-v", .microbatches = 3, .chunks = 2, .layers = 4})},
       {"1f1b, dp 2", lowered({.microbatches = 2, .layers = 2, .exportTo = "out", .replicas = 2})},
       {"1f1b, folded", lowered({.microbatches = 16, .layers = 2})},
@@ -90,7 +96,7 @@ const std::vector<BaseOrder> &baseOrders() {
       orderOf({.schedule = "gpipe", .microbatches = 3, .layers = 2}),
       orderOf({.schedule = "1f1b", .ranks = 3, .microbatches = 4, .layers = 3}),
       orderOf({.schedule = "interleaved", .microbatches = 4, .chunks = 2, .layers = 4}),
-      orderOf({.schedule = "zb-h1", .microbatches = 3, .layers = 2}),
+      orderOf({.schedule = "zb-h1", .microbatches = 3, .layers = 2, .mergeBackwards = "none"}),
       orderOf({.schedule = "zb-v", .microbatches = 3, .chunks = 2, .layers = 4}),
   };
   return kOrders;

@@ -21,6 +21,8 @@ void Campaign::tryOne(std::uint32_t number) {
   if (random() % 8 == 0) {
     const BaseOrder &base = baseOrders()[random() % baseOrders().size()];
     const OrderMutation &mutation = orderMutations()[random() % orderMutations().size()];
+    if (base.name.find(only) == std::string::npos)
+      return;
     Schedule order = base.order;
     if (!mutation.apply(order, random) ||
         (order.rows == base.order.rows && order.placement == base.order.placement)) {
@@ -32,6 +34,8 @@ void Campaign::tryOne(std::uint32_t number) {
   }
   const BasePlan &base = basePlans()[random() % basePlans().size()];
   const PlanMutation &mutation = planMutations()[random() % planMutations().size()];
+  if (base.name.find(only) == std::string::npos)
+    return;
   plan::Plan plan = base.plan;
   Mutant mutant(plan, random);
   if (!mutation.apply(mutant) || plan == base.plan) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/Mutation/Trial.h"
@@ -18,6 +19,9 @@ namespace vime {
 
 class Campaign {
 public:
+  /// `only`: of the numbers those whose base has this in its name; empty: all.
+  explicit Campaign(std::string only = {}) : only(std::move(only)) {}
+
   void run(std::uint32_t first, std::uint32_t count);
 
   std::uint64_t times(Agreement agreement) const;
@@ -31,6 +35,7 @@ private:
   void note(std::uint32_t number, const std::string &what, const std::string &mutation,
             const Trial &trial);
 
+  const std::string only;
   using Counts = std::array<std::uint64_t, kAgreements>;
   std::map<std::string, Counts> classes;
   std::map<std::string, std::uint64_t> reasons, faults;

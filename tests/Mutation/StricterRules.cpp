@@ -13,25 +13,42 @@ constexpr std::string_view kStray =
     "a second copy of an action reads what is not its own to read (what nobody wrote yet, another "
     "microbatch's, the last step's); harmless only because its result is overwritten unread";
 
-constexpr std::string_view kNamed =
-    "a checkpoint is named by the counters of its own step; the interpreter gives checkpoints no "
-    "names, so to it the counters of another step are as good";
+constexpr std::string_view kByChance =
+    "what settles or reports a step of a run that commits early has the condition that says whose "
+    "it is; another one that holds in the same steps does so by what the coordinator decides";
+
+constexpr std::string_view kBehindVerdict =
+    "what runs behind `settle` knows the verdict and counts; a task in front of `redo` that a bad "
+    "verdict lets run a second time is harmless only because that overwrites it";
+
+constexpr std::string_view kCarried =
+    "counters are gathered as they were measured in this place; behind the steps it is luck that "
+    "nobody looks at more of them than what checkpoints wrote, which stays there";
 
 constexpr std::array kRules = {
     // S1
+    StricterRule{"S0102", kStray, "duplicate"},
+    StricterRule{"S0102", kBehindVerdict, "move an action"},
+    StricterRule{"S0102", kBehindVerdict, "swap two actions"},
     StricterRule{"S0106",
                  "what belongs to a step (deciding, loading, measuring, reporting) runs once in "
                  "it; a second time leaves the same as the first",
                  "duplicate"},
+    StricterRule{"S0107",
+                 "steps end early where `stop` is decided and nowhere else; that another condition "
+                 "holds in the last step first is decided by the coordinator",
+                 "change a loop"},
     StricterRule{"S0107", "a plan has as many steps as its job asks for; where `stop` ends the run "
                           "earlier, nobody reaches the step that is missing or too much"},
     // S2
     StricterRule{"S0201", kStray, "duplicate"},
     StricterRule{"S0202", kStray, "duplicate"},
     StricterRule{"S0203", kStray, "duplicate"},
-    StricterRule{"S0202", kNamed, "change a loop"},
-    StricterRule{"S0203", kNamed, "change a loop"},
-    StricterRule{"S0203", kNamed, "move a message"},
+    StricterRule{"S0206", kStray, "duplicate"},
+    StricterRule{"S0202", kCarried, "change a loop"},
+    StricterRule{"S0203", kCarried, "change a loop"},
+    StricterRule{"S0203", kCarried, "drop an action"},
+    StricterRule{"S0203", kCarried, "move an action"},
     StricterRule{"S0205",
                  "a buffer is as large as what it holds: of one that has grown a part is moved by "
                  "nobody, and it is luck that nobody reads that part",
@@ -70,6 +87,14 @@ constexpr std::array kRules = {
     StricterRule{"S0417",
                  "what belongs to no microbatch carries no mark to be skipped with an empty one; "
                  "in these plans nothing asks for the mark, or no such microbatch is empty"},
+    StricterRule{"S0419",
+                 "a step is settled once; an added `clip` gives the same verdict again, and an "
+                 "added `redo` outside of the steps what is overwritten there",
+                 "duplicate"},
+    StricterRule{"S0421",
+                 "a stage is done again once; a second time makes the same of what was kept",
+                 "duplicate"},
+    StricterRule{"S0421", kByChance, "change a guard"},
     // C, D
     StricterRule{"C0201", "a loop has one number of trips and one period on all ranks, or no clock "
                           "serves them all; where `stop` ends it earlier, all ranks end alike"},
@@ -81,10 +106,12 @@ constexpr std::array kRules = {
                  "all ranks have the same cases, by their conditions; another condition on one of "
                  "them that holds in the same steps does so by what the coordinator decides",
                  "change a case"},
-    StricterRule{"D0504",
-                 "a report of a run that commits early has the condition that says whose it is; "
-                 "another one that holds in the same steps does so by what the coordinator decides",
-                 "change a condition"},
+    StricterRule{"D0503",
+                 "all ranks end their steps on one condition; that another one holds in the last "
+                 "step first is decided by the coordinator",
+                 "change a loop"},
+    StricterRule{"D0504", kByChance, "change a condition"},
+    StricterRule{"D0504", kByChance, "change a guard"},
     StricterRule{"D0502", "what every step needs stands under no guard; a guard that holds "
                           "wherever it is asked skips nothing"},
     StricterRule{
@@ -92,17 +119,18 @@ constexpr std::array kRules = {
         "gradients are divided by the header of their step, which goes over every group made for "
         "it; a call with one member goes unmissed, and an added scaling is overwritten"},
     // K, M
+    StricterRule{"K0102", kStray, "duplicate"},
     StricterRule{"K0103",
                  "what a checkpoint takes runs only where `save` is decided; taken in other steps "
                  "too it is the same checkpoint, at the price of a copy a step"},
+    StricterRule{"K0104",
+                 "a checkpoint is named under no guard; one that holds wherever there is one to "
+                 "name skips nothing",
+                 "change a guard"},
     StricterRule{"M0302",
                  "what stands behind the steps waits for the last one like for any other; that one "
                  "of a run that commits early ends drained is decided by the coordinator, which a "
                  "plan does not say",
-                 "drop a wait"},
-    StricterRule{"M0302",
-                 "what stands behind the steps waits for the last one; that one of a run that "
-                 "commits early ends drained is decided by the coordinator",
                  "wait"},
     StricterRule{"M0202",
                  "buffers that are alive together share no bytes, also where one is gathered from "
@@ -118,7 +146,7 @@ std::span<const StricterRule> stricterRules() { return kRules; }
 
 std::string_view reasonFor(std::string_view code, std::string_view mutation) {
   for (const StricterRule &rule : kRules)
-    if (rule.code == code && mutation.starts_with(rule.mutation))
+    if (rule.code == code && mutation.find(rule.mutation) != std::string_view::npos)
       return rule.reason;
   return "";
 }

@@ -10,7 +10,7 @@ namespace vime {
 struct StricterRule {
   std::string_view code;
   std::string_view reason;
-  std::string_view mutation = {}; // of this class only: how its name begins; empty: of any
+  std::string_view mutation = {}; // of classes with this in their name; empty: of any
 };
 
 std::span<const StricterRule> stricterRules();

@@ -304,6 +304,38 @@ TEST(Checkpoint, ASnapshotThatIsNotWritten) {
       << judged(plan);
 }
 
+/// Else it is on the disk, and no run goes on from it.
+TEST(Checkpoint, OneThatGetsNoName) {
+  for (const bool runsEarly : {false, true}) {
+    const Plan right = lowered({.schedule = "zb-h1",
+                                .microbatches = 2,
+                                .layers = 2,
+                                .evaluates = 2,
+                                .saves = 2,
+                                .runsEarly = runsEarly});
+    EXPECT_EQ(judged(right), "");
+    std::vector<std::uint32_t> commits; // the last one behind the steps
+    for (std::uint32_t index = 0; index < right.programs[0].actions.size(); ++index)
+      if (right.programs[0].actions[index].opcode == code(Opcode::CheckpointCommit))
+        commits.push_back(index);
+    ASSERT_EQ(commits.size(), runsEarly ? 3u : 2u);
+    Plan last = right;
+    drop(last.programs[0], commits.back());
+    EXPECT_NE(judged(last).find("error[K0104]: rank 0 does not name the last checkpoint behind the "
+                                "steps"),
+              std::string::npos)
+        << judged(last);
+    Plan before = right, guarded = right;
+    drop(before.programs[0], *(commits.end() - 2));
+    guarded.programs[0].actions[*(commits.end() - 2)].guard = 1;
+    for (const Plan &plan : {before, guarded})
+      EXPECT_NE(judged(plan).find("error[K0104]: checkpoint_shard, stage 0 of rank 0 writes a "
+                                  "checkpoint before the one before it is named"),
+                std::string::npos)
+          << judged(plan);
+  }
+}
+
 /// A call for the counters of a checkpoint is in front of those for the export.
 TEST(Checkpoint, AnExportBehindTheLastCallOfItsRank) {
   Plan plan = lowered({.microbatches = 2, .layers = 2, .exportTo = "out", .saves = 2});
