@@ -173,13 +173,29 @@ void checkHash(Draft &draft) {
                 hash.span);
 }
 
+bool splitsBackwards(const OrderTable &table) {
+  for (const std::vector<TableEntry> &row : table.rows)
+    for (const TableEntry &entry : row)
+      if (entry.kind == CellKind::BackwardInput)
+        return true;
+  return false;
+}
+
+/// Whether costs have a use beside the making of an order.
+bool costsServe(const Draft &draft) {
+  const bool merges =
+      draft.table ? mergingOf(draft.job) == Merging::WhereItPays && splitsBackwards(*draft.table)
+                  : mergesByCosts(draft.job);
+  return merges || hasTransferCost(draft.job);
+}
+
 // So would a number that only orders by name take.
 void checkNumbersBesideTable(Draft &draft) {
   if (!hasTable(draft))
     return;
   for (const std::string_view field : fieldsOfSomeOrders())
     if (const std::string path(field);
-        draft.isKnown(path) && !(path == "pipeline.costs" && hasTransferCost(draft.job)))
+        draft.isKnown(path) && !(path == "pipeline.costs" && costsServe(draft)))
       draft
           .error(JobCode::UnusedValue, code(path) + " has no use: a table says its order itself",
                  draft.origin(path).span)
@@ -232,22 +248,14 @@ void checkLayout(Draft &draft) {
 void checkCosts(Draft &draft) {
   const Job &job = draft.job;
   const Order *order = findOrder(job.pipeline.schedule.value);
-  const auto &[forward, input, weight, transfer] = costsOf(job);
-  if (!draft.isKnown("pipeline.costs") || transfer == 0 || (order && order->takes.costs) ||
-      std::min({forward, input, weight}) > 0)
+  const UnitCosts costs = costsOf(job);
+  if (!draft.isKnown("pipeline.costs") || !costsServe(draft) || (order && order->takes.costs) ||
+      std::min({costs.forward, costs.backwardInput, costs.backwardWeight}) > 0)
     return;
   draft
       .error(JobCode::Range, "`pipeline.costs` says that a task costs nothing",
              job.pipeline.costs.span, "a task costs 1 at least")
       .withHelp("state all costs in a smaller unit");
-}
-
-bool splitsBackwards(const OrderTable &table) {
-  for (const std::vector<TableEntry> &row : table.rows)
-    for (const TableEntry &entry : row)
-      if (entry.kind == CellKind::BackwardInput)
-        return true;
-  return false;
 }
 
 // What no order has both halves of cannot be merged.

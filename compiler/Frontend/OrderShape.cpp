@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "schedules/Comparison.h"
 #include "schedules/Registry.h"
 
 namespace vime {
@@ -17,11 +18,25 @@ UnitCosts costsOf(const Job &job) {
 
 bool hasTransferCost(const Job &job) { return costsOf(job).transfer > 0; }
 
+Merging mergingOf(const Job &job) {
+  const std::string &stated = job.pipeline.mergeBackwards.value;
+  return stated == "all"    ? Merging::All
+         : stated == "none" ? Merging::Nowhere
+                            : Merging::WhereItPays;
+}
+
+bool mergesByCosts(const Job &job) {
+  const Order *order = findOrder(job.pipeline.schedule.value);
+  return order && !job.pipeline.costs.value.empty() && mergingOf(job) == Merging::WhereItPays &&
+         unitsOf(*order).splits;
+}
+
 // What is not stated is left to the order: zero, and of costs and slices the usual ones.
 ScheduleShape shapeOf(const Job &job) {
   const auto &pipeline = job.pipeline;
   const Order *order = findOrder(pipeline.schedule.value);
-  const bool needsCosts = !order || order->takes.costs || !hasTransferCost(job);
+  const bool needsCosts =
+      !order || order->takes.costs || !(hasTransferCost(job) || mergesByCosts(job));
   return {.ranks = static_cast<int>(job.actor.pipeline.value),
           .microbatches = static_cast<int>(pipeline.microbatches.value),
           .chunks = static_cast<int>(pipeline.chunks.value),
@@ -30,13 +45,6 @@ ScheduleShape shapeOf(const Job &job) {
           .slices = static_cast<int>(std::max(pipeline.slices.value, 1u)),
           .overlap = pipeline.overlap.value,
           .costs = needsCosts ? costsOf(job) : UnitCosts{}};
-}
-
-Merging mergingOf(const Job &job) {
-  const std::string &stated = job.pipeline.mergeBackwards.value;
-  return stated == "all"    ? Merging::All
-         : stated == "none" ? Merging::Nowhere
-                            : Merging::WhereItPays;
 }
 
 std::string pathOf(std::string_view number) {

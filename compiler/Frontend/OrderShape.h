@@ -23,11 +23,14 @@ ScheduleShape shapeOf(const Job &job);
 /// choose how many slots channels have, or to tell what those are worth that the job states.
 bool hasTransferCost(const Job &job);
 
-/// The costs of the job, or the usual ones.
-UnitCosts costsOf(const Job &job);
-
 /// What `pipeline.merge_backwards` says.
 Merging mergingOf(const Job &job);
+
+/// Whether `pipeline.costs` says which halves of backwards are merged, of an order by name.
+bool mergesByCosts(const Job &job);
+
+/// The costs of the job, or the usual ones.
+UnitCosts costsOf(const Job &job);
 
 /// The field that a number of a shape comes from: `ranks` is `roles.actor.parallel.pp`.
 std::string pathOf(std::string_view number);

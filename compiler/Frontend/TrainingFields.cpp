@@ -91,7 +91,7 @@ std::vector<FieldSpec> pipelineRows() {
        .phase = "order",
        .sentence = "what a forward, an input gradient and a weight gradient of one stage cost, and "
                    "maybe a transfer, of orders that are made for costs and of the choice of "
-                   "`receive_slots`; in any unit",
+                   "`receive_slots` and of halves of backwards to merge; in any unit",
        .binding = IN_JOB(pipeline.costs)},
       {.path = "pipeline.merge_backwards",
        .type = Word,

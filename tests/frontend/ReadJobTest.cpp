@@ -99,6 +99,10 @@ TEST(ReadJob, TheOrdersShapeIsWhatTheJobStates) {
   job.pipeline.schedule.value = "1f1b";
   job.pipeline.costs.value = {10, 12, 8};
   EXPECT_EQ(shapeOf(job).costs, (UnitCosts{10, 12, 8, 0}));
+  job.pipeline.schedule.value = "zb-h1"; // for its halves of backwards alone
+  EXPECT_EQ(shapeOf(job).costs, UnitCosts{});
+  job.pipeline.mergeBackwards.value = "none";
+  EXPECT_EQ(shapeOf(job).costs, (UnitCosts{10, 12, 8, 0}));
   EXPECT_EQ(pathOf("ranks"), "roles.actor.parallel.pp");
   for (const std::string_view number : {"group", "memory", "slices", "chunks", "microbatches"})
     EXPECT_NE(findField(pathOf(number)), nullptr) << number;
