@@ -48,6 +48,7 @@ constexpr std::array kRules = {
     StricterRule{"S0202", kCarried, "change a loop"},
     StricterRule{"S0203", kCarried, "change a loop"},
     StricterRule{"S0203", kCarried, "drop an action"},
+    StricterRule{"S0201", kCarried, "move an action"},
     StricterRule{"S0203", kCarried, "move an action"},
     StricterRule{"S0205",
                  "a buffer is as large as what it holds: of one that has grown a part is moved by "
