@@ -120,6 +120,7 @@ Json timelineJson(const Timeline &timeline) {
                       {"imbalance", ticks(row.idle.imbalance)},
                       {"coolDown", ticks(row.idle.coolDown)}}},
                     {"memory", memoryText(row, tick)},
+                    {"peakAt", row.peak},
                     {"arena", row.arena},
                     {"limit", row.limit}});
   for (const BarKind &kind : timeline.kinds)

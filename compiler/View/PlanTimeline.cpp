@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/Verify/LiveSet.h"
+#include "runtime/Plan/Describe.h"
 #include "runtime/Plan/PlanFile.h"
 
 namespace vime {
@@ -173,16 +174,24 @@ private:
   /// What an action needs is there from when it was posted.
   void addMemory(const RankView &rank, TimelineRow &row) const {
     const std::vector<std::uint64_t> alive = verify::aliveBytesOf(table, rank, Tier::Device);
+    std::uint64_t most = 0;
+    std::uint32_t peak = kNone;
     for (std::uint32_t entry = rank.first; entry < rank.end; ++entry) {
       if (!rank.segments[table.segment(rank, entry)].isLoop() && rank.segments.size() != 1)
         continue;
       const std::int64_t time = run.times[entry].posted - run.stepBegin;
       const std::uint64_t bytes = alive[entry - rank.first];
+      if (bytes > most) {
+        most = bytes;
+        peak = entry;
+      }
       if (!row.memory.empty() && row.memory.back().time == time)
         row.memory.back().bytes = std::max(row.memory.back().bytes, bytes);
       else if (row.memory.empty() || row.memory.back().bytes != bytes)
         row.memory.push_back({time, bytes});
     }
+    if (peak != kNone)
+      row.peak = describe(plan, rank.rank, table[peak].action, table[peak].iteration);
   }
 
   const Plan &plan;

@@ -45,6 +45,7 @@ struct TimelineRow {
   std::int64_t busy = 0;
   IdleTime idle;
   std::vector<MemoryPoint> memory;    // of the device; empty where it is not known
+  std::string peak;                   // the action at which most of it is alive, in words
   std::uint64_t arena = 0, limit = 0; // bytes; limit 0: none
 };
 

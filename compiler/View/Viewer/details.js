@@ -22,7 +22,10 @@ function factsOf(run) {
   const split = idleOf(run).filter(([, share]) => share >= .0005).map(([words, share]) => `${words} ${percent(share)}`);
   if (split.length) facts.push(["of it", split.join(", ")]);
   const peaks = run.rows.map(row => row.kib.length ? row.kib[row.peak] * 1024 : 0), most = Math.max(...peaks);
-  if (most) facts.push(["most memory", `${bytesShown(most)} on rank ${run.rows[peaks.indexOf(most)].rank}`]);
+  if (most) {
+    const row = run.rows[peaks.indexOf(most)];
+    facts.push(["most memory", `${bytesShown(most)} on rank ${row.rank}${row.peakAt ? `, at ${row.peakAt}` : ""}`]);
+  }
   const messages = messagesOf(run);
   if (messages) facts.push(["messages", String(messages)]);
   if (run.path.length) facts.push(["critical path", `${run.path.length} actions`]);
@@ -59,6 +62,7 @@ function fillTable(runs) {
       const line = element("tr"), share = value => run.period ? percent(value / run.period) : "";
       for (const text of [row.rank, share(row.busy), share(row.idleAll), share(row.idle.warmUp), share(row.idle.communication),
                           row.kib.length ? bytesShown(row.kib[row.peak] * 1024) : ""]) line.append(element("td", text));
+      if (row.peakAt) line.lastChild.title = `at ${row.peakAt}`;
       table.append(line);
     }
     place.append(table);
