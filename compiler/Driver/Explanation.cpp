@@ -60,6 +60,7 @@ Json Explanation::json() const {
           {"plan", base.plan.run.name},
           {"schedule", base.plan.schedule},
           {"costs", base.costs.origin},
+          {"notes", base.costs.notes},
           {"unit", base.costs.unit},
           {"period", number(base.period)},
           {"bound", number(bound.least)},
@@ -80,13 +81,17 @@ double Explanation::shareOf(std::int64_t time) const {
 
 std::string Explanation::head() const {
   const plan::Plan &plan = base.plan;
+  std::string notes;
+  for (const std::string &note : base.costs.notes)
+    notes += "note      " + note + "\n";
   return fmt::format("{}: {} on {}, {} microbatches\ncosts     {}\nstep      {} {}; no order of "
                      "these stages and activations takes less than {} ({})\nmemory    {} on the "
                      "fullest rank\n",
                      plan.run.name, plan.schedule, counted(plan.mesh.ranks(), "rank"),
                      plan.data.microbatches, base.costs.origin, base.costs.show(base.period),
                      base.costs.unit, base.costs.show(bound.least), bound.label,
-                     bytesInWords(memoryOf(plan)));
+                     bytesInWords(memoryOf(plan))) +
+         notes;
 }
 
 /// Nothing was measured of what the plan does not do.

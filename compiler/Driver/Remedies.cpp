@@ -9,6 +9,7 @@
 #include "compiler/Analysis/EvenLayout.h"
 #include "compiler/Analysis/OrderFacts.h"
 #include "compiler/Analysis/SameWork.h"
+#include "compiler/Diagnostics/Amounts.h"
 #include "runtime/Base/Counted.h"
 #include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/Decisions.h"
@@ -209,6 +210,25 @@ StatusOr<Durations> durationsOf(const plan::Plan &plan, const SteppedPlan &base,
   return durations;
 }
 
+/// A rank of the machine has less memory than the plan takes there; not said where the plan to
+/// begin with has no room either.
+std::string whyNoRoom(const plan::Plan &plan, const SteppedPlan &base) {
+  if (!base.basis.machine || !base.basis.machine->memory.isKnown())
+    return {};
+  const double room = base.basis.machine->memory.value;
+  const auto deviceOf = [](const plan::Plan &one) {
+    std::uint64_t most = 0;
+    for (const plan::Layout &layout : one.layouts)
+      most = std::max(most, layout.arena[static_cast<std::size_t>(plan::Tier::Device)]);
+    return most;
+  };
+  const std::uint64_t needs = deviceOf(plan);
+  if (static_cast<double>(needs) <= room || static_cast<double>(deviceOf(base.plan)) > room)
+    return {};
+  return fmt::format("a rank needs {} of device memory, machine `{}` has {}", bytesInWords(needs),
+                     base.basis.machine->name, bytesInWords(static_cast<std::uint64_t>(room)));
+}
+
 /// Of which cause a token has least now, against before.
 std::optional<CauseKind> mostSaved(const std::vector<Cause> &before, const std::vector<Cause> &now,
                                    double tokens) {
@@ -260,6 +280,9 @@ Tried tryRemedy(const JobAgain &job, const SteppedPlan &base, Remedy remedy) {
   if (!plan)
     return tried;
   const verify::ActionTable table(*plan, steadyStepOf(*plan));
+  tried.whyNot = whyNoRoom(*plan, base);
+  if (!tried.whyNot.empty())
+    return tried;
   const StatusOr<Durations> found = durationsOf(*plan, base, tried.remedy);
   if (!found.ok()) {
     tried.whyNot = found.status().message();
