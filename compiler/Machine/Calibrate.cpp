@@ -53,6 +53,10 @@ public:
     std::set<Opcode> opcodes;
     for (const auto &[key, times] : observed.stages)
       opcodes.insert(key.second);
+    // Of a plan that has both, a whole backward stands on few stages, which tell little of parts.
+    if (!isEmpty(model.family) && opcodes.contains(Opcode::BackwardInput) &&
+        opcodes.contains(Opcode::BackwardWeight))
+      opcodes.erase(Opcode::Backward);
     for (const Opcode opcode : opcodes)
       addStages(opcode);
     for (const auto &[opcode, times] : observed.ranks)
@@ -87,6 +91,8 @@ private:
       measured.stage[opcode] = {besides, spread};
       return;
     }
+    if (opcode == Opcode::BackwardInput || opcode == Opcode::BackwardWeight)
+      addHalves(opcode, times);
     const FittedParts parts =
         fitParts(times, workOf(model, caps, opcode, plan::sharersOf(plan, plan.models[0])));
     const auto add = [&](MeasuredTimes &into, double value) {
@@ -96,6 +102,31 @@ private:
     add(measured.layer, parts.layer);
     add(measured.embedding, parts.embedding);
     add(measured.head, parts.head);
+  }
+
+  /// Of stages that only have whole backwards, the half as large as where both were seen.
+  void addHalves(Opcode half, std::vector<StageTime> &times) const {
+    const auto timeOf = [&](std::uint32_t stage, Opcode opcode) {
+      const auto found = observed.stages.find({stage, opcode});
+      return found == observed.stages.end() ? 0 : median(found->second);
+    };
+    std::int64_t ofHalf = 0, ofBoth = 0;
+    for (std::uint32_t stage = 0; stage < table.stages().size(); ++stage) {
+      const std::int64_t input = timeOf(stage, Opcode::BackwardInput),
+                         weight = timeOf(stage, Opcode::BackwardWeight);
+      if (input != 0 && weight != 0) {
+        ofHalf += half == Opcode::BackwardInput ? input : weight;
+        ofBoth += input + weight;
+      }
+    }
+    const double share =
+        ofBoth == 0 ? 0.5 : static_cast<double>(ofHalf) / static_cast<double>(ofBoth);
+    for (std::uint32_t stage = 0; stage < table.stages().size(); ++stage)
+      if (const std::int64_t whole = timeOf(stage, Opcode::Backward);
+          whole != 0 && timeOf(stage, half) == 0) {
+        const verify::StageView &view = table.stages()[stage];
+        times.push_back({plan.models[view.model].stages[view.stage], share * seconds(whole)});
+      }
   }
 
   // ---- figures ----
