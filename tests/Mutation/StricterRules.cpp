@@ -120,6 +120,7 @@ constexpr std::array kRules = {
         "gradients are divided by the header of their step, which goes over every group made for "
         "it; a call with one member goes unmissed, and an added scaling is overwritten"},
     // K, M
+    StricterRule{"K0101", kStray, "duplicate"},
     StricterRule{"K0102", kStray, "duplicate"},
     StricterRule{"K0103",
                  "what a checkpoint takes runs only where `save` is decided; taken in other steps "
