@@ -80,6 +80,11 @@ bool Comparison::holds(const Read &read, const Value &value, std::uint32_t insta
     return true;
   if (value.product == kNothing && need.step == OfStep::Settled)
     return isFirstIteration(instant) && read.entry < places[instant / 2].early;
+  // Behind the steps losses are counted for nobody; of two copies of the model an evaluation may
+  // have left some that nobody has made.
+  if (need.step == OfStep::Latest && need.microbatch == OfMicrobatch::Slot &&
+      isBehindSteps(rank, instant))
+    return true;
   if (!isLabel(value.product))
     return value.product == kUntold || (value.product == kNothing && need.step == OfStep::Sum);
   if (isTakenBack(read, value, instant))

@@ -33,7 +33,8 @@ def to_the_bit(tools, compare, reference):
 def saved_and_resumed(tools, compare):
     """A run that goes on from a checkpoint of the first copy gives both of them what they had; under one rank too."""
     whole = result(tools, "chimera", 4, 1)
-    text = vime.job("chimera", 4, export="out").replace("run:", "checkpoint: {dir: saved, every: 7 steps}\nrun:")
+    text = vime.job("chimera", 4, export="out").replace("run:", 
+        "checkpoint: {dir: saved, every: 7 steps}\neval: {text: corpus.txt, every: 3 steps, microbatches: 3}\nrun:")
     tools.train(tools.compile(text, "first", "--set", "run.steps=7"))
     tools.train(tools.compile(text, "second"), "--resume")
     found = vime.tensors(tools.folder / "out")

@@ -116,8 +116,12 @@ TEST(Proved, TwoCopiesOfTheModel) {
                         .layers = 24,
                         .exportTo = "out",
                         .family = {1, 3, microbatches},
-                        .evaluates = replicas == 1 ? microbatches + 3 : 0,
+                        // fewer microbatches than a step has, or more
+                        .evaluates = replicas != 1 ? 0
+                                     : ranks == 2  ? microbatches - 1
+                                                   : microbatches + 3,
                         .replicas = replicas,
+                        .saves = ranks == 2 ? 5u : 0u,
                         .tiedHead = ranks != 4,
                         .recomputesLayers = ranks == 4});
           if (testing::Test::HasFatalFailure())
