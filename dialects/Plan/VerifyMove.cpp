@@ -1,4 +1,4 @@
-// Moves: from one buffer to another one.
+// Moves: from one buffer to another one, or what gives one back.
 #include "dialects/Plan/ActionRecord.h"
 
 namespace vime::ir {
@@ -10,7 +10,7 @@ mlir::LogicalResult verifyMove(mlir::Operation *op, const ActionRecord &record) 
     return op->emitOpError("has immediate ")
            << record.action.immediate << ", which means nothing here";
   const auto uses = usesOf(record);
-  if (!uses.empty() && uses[0].buffer == uses[1].buffer)
+  if (uses.size() > 1 && uses[0].buffer == uses[1].buffer)
     return op->emitOpError("moves buffer ") << uses[0].buffer << " onto itself";
   return mlir::success();
 }
