@@ -121,9 +121,9 @@ TEST(Proved, TwoCopiesOfTheModel) {
                                      : ranks == 2  ? microbatches - 1
                                                    : microbatches + 3,
                         .replicas = replicas,
-                        .saves = ranks == 2 ? 5u : 0u,
                         .tiedHead = ranks != 4,
-                        .recomputesLayers = ranks == 4});
+                        .recomputesLayers = ranks == 4,
+                        .saves = ranks == 2 ? 5u : 0u});
           if (testing::Test::HasFatalFailure())
             return;
         }
