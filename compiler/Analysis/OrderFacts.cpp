@@ -42,21 +42,6 @@ bool halve(TaskCosts &costs) {
   return known;
 }
 
-std::optional<TaskKind> taskOf(Opcode opcode) {
-  switch (opcode) {
-  case Opcode::Forward:
-    return TaskKind::Forward;
-  case Opcode::Backward:
-    return TaskKind::Backward;
-  case Opcode::BackwardInput:
-    return TaskKind::BackwardInput;
-  case Opcode::BackwardWeight:
-    return TaskKind::BackwardWeight;
-  default:
-    return std::nullopt;
-  }
-}
-
 /// On the wire, of one message.
 std::int64_t wireOf(const ActionTable &table, const Durations &durations,
                     const verify::Channel &channel) {
@@ -81,6 +66,21 @@ std::int64_t busiestWire(const ActionTable &table, const Durations &durations) {
 }
 
 } // namespace
+
+std::optional<TaskKind> taskOf(Opcode opcode) {
+  switch (opcode) {
+  case Opcode::Forward:
+    return TaskKind::Forward;
+  case Opcode::Backward:
+    return TaskKind::Backward;
+  case Opcode::BackwardInput:
+    return TaskKind::BackwardInput;
+  case Opcode::BackwardWeight:
+    return TaskKind::BackwardWeight;
+  default:
+    return std::nullopt;
+  }
+}
 
 TaskCosts taskCostsOf(const ActionTable &table, const Durations &durations) {
   TaskCosts costs;

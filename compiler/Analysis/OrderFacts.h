@@ -29,6 +29,9 @@ OrderFacts orderFactsOf(const verify::ActionTable &table, const Durations &durat
 /// each other as the plan's do: the strongest of L1 to L5.
 Bound bindingBound(const verify::ActionTable &table, const Bounds &bounds);
 
+/// Nothing: it is no task of an order.
+std::optional<TaskKind> taskOf(plan::Opcode opcode);
+
 /// The tasks of a step as the leading replica dispatches them.
 Schedule orderOf(const verify::ActionTable &table);
 

@@ -21,6 +21,12 @@ std::optional<OrderTable> tableIn(const std::string &path, Findings &findings, S
   return judgedTable(*text, path, findings);
 }
 
+Rows rowsOf(const OrderTable &table) {
+  return {
+      table.rows.size(), [&table](std::size_t rank) { return table.rows[rank].size(); },
+      [&table](std::size_t rank, std::size_t place) { return toText(table.rows[rank][place]); }};
+}
+
 Difference differenceOf(const OrderTable &one, const OrderTable &other, UnitCosts costs) {
   const UnitTimes left = simulate(one.schedule(), costs), right = simulate(other.schedule(), costs);
   const auto peak = [](const UnitTimes &times) {
@@ -32,20 +38,7 @@ Difference differenceOf(const OrderTable &one, const OrderTable &other, UnitCost
                          {"bubble", 100 * left.bubble, 100 * right.bubble, "%"},
                          {"most activations alive", peak(left), peak(right), ""}},
                         {}};
-  const auto ranks = std::max(one.rows.size(), other.rows.size());
-  const auto say = [](const OrderTable &table, std::size_t rank, std::size_t place) {
-    return rank >= table.rows.size()          ? std::string("no such rank")
-           : place >= table.rows[rank].size() ? std::string("nothing more")
-                                              : toText(table.rows[rank][place]);
-  };
-  for (std::size_t rank = 0; rank < ranks; ++rank)
-    for (std::size_t place = 0;; ++place) {
-      const std::string cell = say(one, rank, place), its = say(other, rank, place);
-      if (cell != its)
-        difference.divergences.push_back({static_cast<std::uint32_t>(rank), place, cell, its});
-      if (cell != its || cell == "nothing more" || cell == "no such rank")
-        break;
-    }
+  difference.divergences = divergencesBetween(rowsOf(one), rowsOf(other));
   return difference;
 }
 

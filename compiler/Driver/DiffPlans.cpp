@@ -50,27 +50,14 @@ Status readFacts(const std::string &path, const CostBasis &basis, Findings &find
   return Status();
 }
 
-std::vector<Divergence> divergencesOf(const PlanFacts &one, const PlanFacts &other) {
-  std::vector<Divergence> found;
-  const auto ranks = std::max(one.table->ranks().size(), other.table->ranks().size());
-  const auto say = [](const PlanFacts &facts, std::size_t rank, std::size_t place) {
-    if (rank >= facts.table->ranks().size())
-      return std::string("no such rank");
-    const verify::RankView &view = facts.table->ranks()[rank];
-    if (place >= view.end - view.first)
-      return std::string("nothing more");
-    const verify::Entry &entry = (*facts.table)[view.first + static_cast<std::uint32_t>(place)];
-    return plan::describe(facts.plan, view.rank, entry.action, entry.iteration);
-  };
-  for (std::size_t rank = 0; rank < ranks; ++rank)
-    for (std::size_t place = 0;; ++place) {
-      const std::string left = say(one, rank, place), right = say(other, rank, place);
-      if (left != right)
-        found.push_back({static_cast<std::uint32_t>(rank), place, left, right});
-      if (left != right || left == "nothing more" || left == "no such rank")
-        break;
-    }
-  return found;
+Rows rowsOf(const PlanFacts &facts) {
+  const auto ranks = facts.table->ranks();
+  return {ranks.size(), [ranks](std::size_t rank) { return ranks[rank].end - ranks[rank].first; },
+          [ranks, &facts](std::size_t rank, std::size_t place) {
+            const verify::Entry &entry =
+                (*facts.table)[ranks[rank].first + static_cast<std::uint32_t>(place)];
+            return plan::describe(facts.plan, ranks[rank].rank, entry.action, entry.iteration);
+          }};
 }
 
 Difference differenceOf(const PlanFacts &one, const PlanFacts &other) {
@@ -87,7 +74,7 @@ Difference differenceOf(const PlanFacts &one, const PlanFacts &other) {
        {"messages", static_cast<double>(one.messages), static_cast<double>(other.messages), ""},
        {"largest arena", static_cast<double>(one.peak), static_cast<double>(other.peak), "bytes"},
        {"critical path", path(one), path(other), "actions"}},
-      divergencesOf(one, other)};
+      divergencesBetween(rowsOf(one), rowsOf(other))};
 }
 
 } // namespace

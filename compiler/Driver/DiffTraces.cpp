@@ -19,23 +19,12 @@ std::string labelOf(const Timeline &timeline, const Bar &bar) {
          (bar.microbatch < 0 ? "" : fmt::format(", microbatch {}", bar.microbatch));
 }
 
-std::vector<Divergence> divergencesOf(const Timeline &one, const Timeline &other) {
-  std::vector<Divergence> found;
-  const auto say = [](const Timeline &timeline, std::size_t rank, std::size_t place) {
-    return rank >= timeline.rows.size() ? std::string("no such rank")
-           : place >= timeline.rows[rank].bars.size()
-               ? std::string("nothing more")
-               : labelOf(timeline, timeline.rows[rank].bars[place]);
-  };
-  for (std::size_t rank = 0; rank < std::max(one.rows.size(), other.rows.size()); ++rank)
-    for (std::size_t place = 0;; ++place) {
-      const std::string left = say(one, rank, place), right = say(other, rank, place);
-      if (left != right)
-        found.push_back({static_cast<std::uint32_t>(rank), place, left, right});
-      if (left != right || left == "nothing more" || left == "no such rank")
-        break;
-    }
-  return found;
+Rows rowsOf(const Timeline &timeline) {
+  return {timeline.rows.size(),
+          [&timeline](std::size_t rank) { return timeline.rows[rank].bars.size(); },
+          [&timeline](std::size_t rank, std::size_t place) {
+            return labelOf(timeline, timeline.rows[rank].bars[place]);
+          }};
 }
 
 std::uint64_t peakOf(const Timeline &timeline) {
@@ -111,7 +100,7 @@ StatusOr<Difference> differenceOfTraces(const DiffArguments &arguments) {
                                  static_cast<double>(peakOf(*other)), "bytes"});
   difference.measures.push_back({"critical path", static_cast<double>(one->path.size()),
                                  static_cast<double>(other->path.size()), "actions"});
-  difference.divergences = divergencesOf(*one, *other);
+  difference.divergences = divergencesBetween(rowsOf(*one), rowsOf(*other));
   return difference;
 }
 

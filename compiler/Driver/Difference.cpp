@@ -11,6 +11,27 @@ namespace vime {
 
 using Json = nlohmann::ordered_json;
 
+std::vector<Divergence> divergencesBetween(const Rows &one, const Rows &other) {
+  const auto at = [](const Rows &rows, std::size_t rank, std::size_t place) {
+    return rank >= rows.ranks           ? std::string("no such rank")
+           : place >= rows.length(rank) ? std::string("nothing more")
+                                        : rows.say(rank, place);
+  };
+  const auto isEnd = [](const Rows &rows, std::size_t rank, std::size_t place) {
+    return rank >= rows.ranks || place >= rows.length(rank);
+  };
+  std::vector<Divergence> found;
+  for (std::size_t rank = 0; rank < std::max(one.ranks, other.ranks); ++rank)
+    for (std::size_t place = 0;; ++place) {
+      const std::string left = at(one, rank, place), right = at(other, rank, place);
+      if (left != right)
+        found.push_back({static_cast<std::uint32_t>(rank), place, left, right});
+      if (left != right || isEnd(one, rank, place))
+        break;
+    }
+  return found;
+}
+
 namespace {
 
 std::string shown(double value, const std::string &unit) {

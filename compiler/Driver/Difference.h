@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,14 @@ struct Divergence {
   std::size_t place; // action or cell
   std::string one, other;
 };
+
+/// What ranks do, in words.
+struct Rows {
+  std::size_t ranks = 0;
+  std::function<std::size_t(std::size_t rank)> length;
+  std::function<std::string(std::size_t rank, std::size_t place)> say;
+};
+std::vector<Divergence> divergencesBetween(const Rows &one, const Rows &other);
 
 /// A value of a job that differs; empty: not there.
 struct Change {

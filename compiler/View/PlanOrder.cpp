@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/Analysis/OrderFacts.h"
 #include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
@@ -15,21 +16,6 @@ namespace vime {
 namespace {
 
 using namespace plan;
-
-std::optional<TaskKind> taskOf(std::uint16_t opcode) {
-  switch (static_cast<Opcode>(opcode)) {
-  case Opcode::Forward:
-    return TaskKind::Forward;
-  case Opcode::Backward:
-    return TaskKind::Backward;
-  case Opcode::BackwardInput:
-    return TaskKind::BackwardInput;
-  case Opcode::BackwardWeight:
-    return TaskKind::BackwardWeight;
-  default:
-    return std::nullopt;
-  }
-}
 
 /// Whether it runs in a whole step.
 bool isOfWholeStep(const Plan &plan, const Stretch &stretch) {
@@ -45,7 +31,7 @@ std::vector<Task> rowOf(const Plan &plan, const Program &program) {
     for (std::uint32_t iteration = 0; iteration < stretch.trips; ++iteration)
       for (std::uint32_t index = stretch.begin; index < stretch.end; ++index) {
         const Action &action = program.actions[index];
-        if (const std::optional<TaskKind> kind = taskOf(action.opcode))
+        if (const std::optional<TaskKind> kind = taskOf(static_cast<Opcode>(action.opcode)))
           row.push_back({*kind, static_cast<int>(program.stages[action.stage].stage),
                          static_cast<int>(stretch.microbatchOf(action, iteration))});
       }
