@@ -123,9 +123,15 @@ int explainPlan(const std::string &path, const ExplainArguments &arguments,
   if (run.stuck)
     return reportFailure(
         Status(StatusCode::Internal, "the simulated plan stands still: " + *run.stuck), output);
-  const SteppedPlan base{*plan,      costs,
-                         *basis,     !arguments.measured.empty(),
-                         run.period, causesOf(table, run, reportOf(table, run))};
+  const OrderFacts order = orderFactsOf(table, costs.durations);
+  const SteppedPlan base{*plan,
+                         costs,
+                         *basis,
+                         !arguments.measured.empty(),
+                         run.period,
+                         causesOf(table, run, reportOf(table, run)),
+                         bindingBound(table, order.bounds),
+                         order.splits};
   std::string whyNot;
   const std::optional<plan::Plan> again = compileAgain(*job, *plan, {}, whyNot);
   if (!arguments.job.empty() && (!again || again->programs != plan->programs))
@@ -135,8 +141,7 @@ int explainPlan(const std::string &path, const ExplainArguments &arguments,
                                                               arguments.job + "`"),
                          output, again ? "compile the job, and explain that plan" : whyNot);
   const Explanation explanation(
-      base, bindingBound(table, orderFactsOf(table, costs.durations).bounds),
-      again ? tryAll(*job, base, remediesFor(*job, base)) : std::vector<Tried>(), whyNot);
+      base, again ? tryAll(*job, base, remediesFor(*job, base)) : std::vector<Tried>(), whyNot);
   std::cout << (output.json ? explanation.json().dump(2, ' ', false,
                                                       nlohmann::json::error_handler_t::replace) +
                                   "\n"

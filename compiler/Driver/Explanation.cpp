@@ -11,6 +11,7 @@
 #include "compiler/Diagnostics/Amounts.h"
 #include "compiler/Driver/Output.h"
 #include "runtime/Base/Counted.h"
+#include "runtime/Plan/Decisions.h"
 
 namespace vime {
 namespace {
@@ -32,9 +33,8 @@ std::string percent(double share) { return fmt::format("{:.1f}%", 100 * share); 
 
 } // namespace
 
-Explanation::Explanation(const SteppedPlan &base, const Bound &bound, std::vector<Tried> all,
-                         std::string whyNone)
-    : base(base), bound(bound), tried(std::move(all)), whyNone(std::move(whyNone)) {
+Explanation::Explanation(const SteppedPlan &base, std::vector<Tried> all, std::string whyNone)
+    : base(base), tried(std::move(all)), whyNone(std::move(whyNone)) {
   std::stable_sort(tried.begin(), tried.end(), [](const Tried &one, const Tried &other) {
     return std::pair(one.whyNot.empty(), one.gain) > std::pair(other.whyNot.empty(), other.gain);
   });
@@ -63,8 +63,10 @@ Json Explanation::json() const {
           {"notes", base.costs.notes},
           {"unit", base.costs.unit},
           {"period", number(base.period)},
-          {"bound", number(bound.least)},
-          {"bound_by", bound.label},
+          {"bound", number(base.bound.least)},
+          {"bound_by", base.bound.label},
+          {"bound_has_barrier", !plan::isPostValidated(base.plan)},
+          {"bound_splits_backward", base.splits},
           {"memory_bytes", memoryOf(base.plan)},
           {"causes", causes},
           {"remedies", remedies},
@@ -85,12 +87,15 @@ std::string Explanation::head() const {
   for (const std::string &note : base.costs.notes)
     notes += "note      " + note + "\n";
   return fmt::format("{}: {} on {}, {} microbatches\ncosts     {}\nstep      {} {}; no order of "
-                     "these stages and activations takes less than {} ({})\nmemory    {} on the "
-                     "fullest rank\n",
+                     "these stages, microbatches{} takes less than {}{} ({})\n"
+                     "memory    {} on the fullest rank\n",
                      plan.run.name, plan.schedule, counted(plan.mesh.ranks(), "rank"),
                      plan.data.microbatches, base.costs.origin, base.costs.show(base.period),
-                     base.costs.unit, base.costs.show(bound.least), bound.label,
-                     bytesInWords(memoryOf(plan))) +
+                     base.costs.unit,
+                     base.splits ? " and activations" : ", activations and whole backwards",
+                     base.costs.show(base.bound.least),
+                     plan::isPostValidated(plan) ? "" : " with a barrier at the optimizer",
+                     base.bound.label, bytesInWords(memoryOf(plan))) +
          notes;
 }
 

@@ -1,6 +1,6 @@
 // Explanation: why a step of a plan takes as long as it does and what makes it shorter, in words.
 //
-//   const Explanation explanation(base, bound, tried, "");
+//   const Explanation explanation(base, tried, "");
 //   std::cout << explanation.text();
 #pragma once
 
@@ -10,15 +10,13 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "compiler/Driver/Remedies.h"
-#include "schedules/Bounds.h"
 
 namespace vime {
 
 class Explanation {
 public:
   /// `whyNone`: nothing was tried, since the job cannot be compiled again; empty: all was.
-  Explanation(const SteppedPlan &base, const Bound &bound, std::vector<Tried> tried,
-              std::string whyNone);
+  Explanation(const SteppedPlan &base, std::vector<Tried> tried, std::string whyNone);
 
   std::string text() const;
   nlohmann::ordered_json json() const;
@@ -38,7 +36,6 @@ private:
   double shareOf(std::int64_t time) const;
 
   const SteppedPlan &base;
-  const Bound bound;
   std::vector<Tried> tried; // best first, those that there are not at the end
   const std::string whyNone;
 };

@@ -14,6 +14,7 @@
 #include "compiler/Analysis/Causes.h"
 #include "compiler/Driver/JobOfPlan.h"
 #include "compiler/Driver/PlanCosts.h"
+#include "schedules/Bounds.h"
 
 namespace vime {
 
@@ -32,6 +33,8 @@ struct SteppedPlan {
   bool isMeasured = false; // by a trace instead
   std::int64_t period = 0;
   std::vector<Cause> causes;
+  Bound bound;        // what no order of its stages, microbatches and activations undercuts
+  bool splits = true; // nor one that cuts backwards in two; else only those of whole ones
 };
 
 /// What a change of the job led to.

@@ -97,7 +97,21 @@ private:
         costs.durations.stages[first + stage][opcode] = each[stage];
       addRows(model, first, each, opcode, times->origin);
     }
+    addHalves(model, first);
     return Status();
+  }
+
+  /// What the halves of a backward would take, where the plan runs only whole ones: bounds are of
+  /// orders that may split it. Not known: nothing.
+  void addHalves(const plan::Model &model, std::size_t first) {
+    for (const Opcode half : {Opcode::BackwardInput, Opcode::BackwardWeight}) {
+      if (opcodes.contains(half) || !opcodes.contains(Opcode::Backward))
+        continue;
+      const StatusOr<PartTimes> times = timesOf(model, half);
+      for (std::size_t stage = 0; times.ok() && stage < model.stages.size(); ++stage)
+        costs.durations.stages[first + stage][half] = nanoseconds(
+            isEmpty(model.config.family) ? times->layer : times->of(model.stages[stage]));
+    }
   }
 
   StatusOr<PartTimes> timesOf(const plan::Model &model, Opcode opcode) {

@@ -140,6 +140,13 @@ TEST(MachineCosts, HalvesOfABackwardAddUpToTheMeasuredWhole) {
     EXPECT_GT(input, 18000); // attention is in this half
     EXPECT_GT(weight, 15000);
   }
+  // A plan that runs only whole ones has the same halves, for bounds, and no rows of them.
+  const auto besides = costsOn(measuredMachine(whole), whole);
+  ASSERT_TRUE(besides.ok());
+  for (const Opcode half : {Opcode::BackwardInput, Opcode::BackwardWeight})
+    EXPECT_EQ(nanosecondsOf(*besides, 1, half), nanosecondsOf(*costs, 1, half));
+  for (const CostRow &row : besides->rows)
+    EXPECT_NE(row.what, "backward_input");
   Machine halves = measuredMachine(whole);
   halves.measured->layer.erase(Opcode::Backward);
   halves.measured->layer[Opcode::BackwardInput] = {11e-6};
