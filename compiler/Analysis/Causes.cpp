@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "compiler/Analysis/StepBody.h"
 
@@ -36,15 +35,7 @@ using Parts = std::array<std::int64_t, kWords.size()>;
 class CausesOfStep {
 public:
   CausesOfStep(const ActionTable &table, const Simulated &run, const StepReport &report)
-      : table(table), run(run), report(report) {
-    for (const RankView &rank : table.ranks())
-      forComputing(rank, [&](std::uint32_t entry, const Action &action) {
-        if (!isTask(action))
-          return;
-        firstTask = std::min(firstTask, run.times[entry].begin);
-        lastTask = std::max(lastTask, run.times[entry].end);
-      });
-  }
+      : table(table), run(run), report(report) {}
 
   std::vector<Cause> find() const {
     std::vector<Parts> ranks;
@@ -71,10 +62,6 @@ public:
   }
 
 private:
-  static bool isTask(const Action &action) {
-    return findSignature(action.opcode)->family == Family::Compute;
-  }
-
   template <typename Visit> void forComputing(const RankView &rank, Visit visit) const {
     const auto [first, end] = stepEntriesOf(rank);
     for (std::uint32_t entry = first; entry < end; ++entry) {
@@ -87,36 +74,25 @@ private:
 
   Parts partsOf(std::size_t index) const {
     const RankReport &rank = report.ranks[index];
-    const std::int64_t from = run.stepEnd - run.period;
-    // What is idle before the first task of any rank, and behind the last one.
-    std::int64_t before = std::max<std::int64_t>(0, firstTask - from),
-                 behind = std::max<std::int64_t>(0, run.stepEnd - lastTask);
     std::int64_t tasks = 0, evaluation = 0;
     forComputing(table.ranks()[index], [&](std::uint32_t entry, const Action &action) {
       const ActionTimes &times = run.times[entry];
       (isEvaluationTask(action) ? evaluation : tasks) +=
           isTask(action) ? times.end - times.begin : 0;
-      if (times.end <= firstTask)
-        before -= times.end - std::max(times.begin, from);
-      if (times.begin >= lastTask)
-        behind -= times.end - times.begin;
     });
-    before = std::clamp<std::int64_t>(before, 0, rank.idle.warmUp);
-    behind = std::clamp<std::int64_t>(behind, 0, rank.idle.coolDown);
     return {tasks,
             evaluation,
-            rank.busy - tasks - evaluation + before + behind,
-            rank.idle.warmUp - before,
+            rank.busy - tasks - evaluation,
+            rank.idle.warmUp,
             rank.idle.dependence,
             rank.idle.communication,
             rank.idle.imbalance,
-            rank.idle.coolDown - behind};
+            rank.idle.coolDown};
   }
 
   const ActionTable &table;
   const Simulated &run;
   const StepReport &report;
-  std::int64_t firstTask = std::numeric_limits<std::int64_t>::max(), lastTask = 0;
 };
 
 } // namespace

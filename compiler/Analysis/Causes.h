@@ -16,12 +16,12 @@ namespace vime {
 enum class CauseKind : std::uint8_t {
   Tasks,         // forwards and backwards
   Evaluation,    // of held-out text
-  Optimizer,     // updates and collectives: what ranks do and wait for around the tasks of a step
-  WarmUp,        // from the first task of any rank to a rank's own
+  Optimizer,     // updates and collectives: what ranks do around the tasks of a step
+  WarmUp,        // this and what follows as IdleTime has them (StepReport.h)
   Dependence,    // what a task needs is still being computed
   Communication, // … or on its way
   Imbalance,     // the busiest rank has more to do
-  CoolDown       // from a rank's last task to that of any rank
+  CoolDown       // behind a rank's last task
 };
 
 struct Cause {

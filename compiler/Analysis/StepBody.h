@@ -1,4 +1,5 @@
-// StepBody: the entries of a rank that are one step: the body of the loop over steps.
+// StepBody: the entries of a rank that are one step, the body of the loop over steps, and which of
+// them are tasks.
 #pragma once
 
 #include <utility>
@@ -19,6 +20,11 @@ inline const verify::Segment *stepBodyOf(const verify::RankView &rank) {
 inline std::pair<std::uint32_t, std::uint32_t> stepEntriesOf(const verify::RankView &rank) {
   const verify::Segment *body = stepBodyOf(rank);
   return body ? std::pair(body->first, body->end) : std::pair(rank.first, rank.end);
+}
+
+/// A forward or backward, whole or a half, of training or evaluation.
+inline bool isTask(const plan::Action &action) {
+  return plan::findSignature(action.opcode)->family == plan::Family::Compute;
 }
 
 } // namespace vime

@@ -45,7 +45,7 @@ public:
         continue;
       if (times.begin > freeSince)
         attribute(entry, times.begin - freeSince);
-      seenTask = seenTask || isTask(entry);
+      seenTask = seenTask || isTask(table.action(rank, entry));
       freeSince = std::max(freeSince, times.end);
     }
     return idle;
@@ -54,9 +54,6 @@ public:
 private:
   LaneKind laneKind(std::uint32_t entry) const {
     return rank.program->lanes[table.action(rank, entry).lane].kind;
-  }
-  bool isTask(std::uint32_t entry) const {
-    return findSignature(table.action(rank, entry).opcode)->family == Family::Compute;
   }
   bool computes(std::uint32_t entry) const {
     return run.times[entry].end != run.times[entry].begin && runsOnDispatcher(laneKind(entry));
@@ -69,7 +66,7 @@ private:
   }
   std::uint32_t findLastTask() const {
     for (std::uint32_t entry = body.end; entry > body.first; --entry)
-      if (isTask(entry - 1))
+      if (isTask(table.action(rank, entry - 1)))
         return entry - 1;
     return kNone;
   }

@@ -18,7 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostCauses = 5;
 constexpr double kHardly = 0.0005; // a gain that nobody would see
 
 /// `--set pipeline.schedule=zb-h1`, as a shell takes it.
@@ -67,7 +66,7 @@ Json Explanation::json() const {
           {"bound_by", base.bound.label},
           {"bound_has_barrier", !plan::isPostValidated(base.plan)},
           {"bound_splits_backward", base.splits},
-          {"memory_bytes", memoryOf(base.plan)},
+          {"arena_bytes", memoryOf(base.plan)},
           {"causes", causes},
           {"remedies", remedies},
           {"guesses_halves_of_backward", guessesHalves()},
@@ -88,7 +87,7 @@ std::string Explanation::head() const {
     notes += "note      " + note + "\n";
   return fmt::format("{}: {} on {}, {} microbatches\ncosts     {}\nstep      {} {}; no order of "
                      "these stages, microbatches{} takes less than {}{} ({})\n"
-                     "memory    {} on the fullest rank\n",
+                     "arenas    {} on the fullest rank\n",
                      plan.run.name, plan.schedule, counted(plan.mesh.ranks(), "rank"),
                      plan.data.microbatches, base.costs.origin, base.costs.show(base.period),
                      base.costs.unit,
@@ -109,19 +108,17 @@ bool Explanation::guessesHalves() const {
 std::string Explanation::causes() const {
   std::string text =
       fmt::format("\nwhere a step goes, mean of the ranks\n  {:>7}{:>10}\n", "", base.costs.unit);
-  for (std::size_t place = 0; place < std::min(base.causes.size(), kMostCauses); ++place) {
-    const Cause &cause = base.causes[place];
+  for (const Cause &cause : base.causes)
     text +=
         fmt::format("  {:>7}{:>10}  {:<15}{}; most on rank {}: {}\n", percent(shareOf(cause.time)),
                     base.costs.show(cause.time), nameOf(cause.kind), sentenceOf(cause.kind),
                     cause.rank, base.costs.show(cause.most));
-  }
   return text;
 }
 
 std::string Explanation::columns(std::string_view title) const {
   return fmt::format("\n{}\n  {:>7}{:>10}  {:<15}{:>11}  change\n", title, "token", base.costs.unit,
-                     "mostly of", "memory");
+                     "mostly of", "arenas");
 }
 
 std::string Explanation::row(const Tried &one) const {
@@ -196,7 +193,7 @@ Json Explanation::jsonOf(const Tried &one) const {
   json["period"] = number(one.period);
   json["gain"] = one.gain;
   json["less"] = one.saved ? Json(nameOf(*one.saved)) : Json();
-  json["memory_bytes"] = one.memory;
+  json["arena_bytes"] = one.memory;
   return json;
 }
 

@@ -1,8 +1,11 @@
 #include "compiler/Driver/PlanCosts.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "compiler/Analysis/Measured.h"
+#include "runtime/Base/Counted.h"
 #include "runtime/Plan/PlanFile.h"
 
 namespace vime {
@@ -24,17 +27,44 @@ std::optional<CostBasis> readCostBasis(const CostChoice &choice, const OutputOpt
   return basis.machine ? std::optional(std::move(basis)) : std::nullopt;
 }
 
+namespace {
+
+/// What an order of tasks does not know: the ranks of a node slow each other down.
+void noteSharedCores(const plan::Plan &plan, PlanCosts &costs) {
+  const Durations &durations = costs.durations;
+  const std::uint32_t onNode = durations.ranksPerNode == 0
+                                   ? plan.mesh.ranks()
+                                   : std::min(durations.ranksPerNode, plan.mesh.ranks());
+  if (durations.coresPerNode != 0 && durations.coresPerNode < onNode)
+    costs.notes.push_back(fmt::format("{} ranks share {} of a node, and a step is simulated so; "
+                                      "periods of an order and bounds take each rank to have a "
+                                      "core of its own",
+                                      onNode, counted(durations.coresPerNode, "core")));
+}
+
+/// Where the plan was compiled for some time of its own.
+std::vector<std::string> notesOfUnits(const plan::Plan &plan, const CostBasis &basis) {
+  if (!basis.costs.empty() || plan.predictions.costs.empty())
+    return {};
+  return {fmt::format("the plan was compiled for costs {}; `--machine …` counts in its time",
+                      plan.predictions.costs)};
+}
+
+} // namespace
+
 StatusOr<PlanCosts> costsOf(const plan::Plan &plan, const CostBasis &basis) {
   if (basis.machine) {
     StatusOr<MachineCosts> costs = costsOn(*basis.machine, plan);
     if (!costs.ok())
       return costs.status();
-    return PlanCosts{.durations = std::move(costs->durations),
-                     .origin = fmt::format("on machine {}", basis.machine->name),
-                     .unit = "ms",
-                     .rows = std::move(costs->rows),
-                     .figures = std::move(costs->figures),
-                     .notes = std::move(costs->notes)};
+    PlanCosts found{.durations = std::move(costs->durations),
+                    .origin = fmt::format("on machine {}", basis.machine->name),
+                    .unit = "ms",
+                    .rows = std::move(costs->rows),
+                    .figures = std::move(costs->figures),
+                    .notes = std::move(costs->notes)};
+    noteSharedCores(plan, found);
+    return found;
   }
   if (basis.costs.empty() && plan.models[0].config.family == ModelFamily::Sleep)
     return PlanCosts{.durations = declaredDurations(plan),
@@ -46,7 +76,10 @@ StatusOr<PlanCosts> costsOf(const plan::Plan &plan, const CostBasis &basis) {
                        "of each stage F {}, I {}, W {}, a transfer {}; nothing else takes time",
                        units.forward, units.backwardInput, units.backwardWeight, units.transfer),
                    .unit = "units",
-                   .perUnit = static_cast<double>(kUnit)};
+                   .perUnit = static_cast<double>(kUnit),
+                   .rows = {},
+                   .figures = {},
+                   .notes = notesOfUnits(plan, basis)};
 }
 
 StatusOr<Measured> measuredIn(const std::string &folder, const plan::Plan &plan,

@@ -1,4 +1,5 @@
 // vimec simulate: how long a step of a plan takes before it runs, and why.
+#include <cmath>
 #include <iostream>
 
 #include <fmt/format.h>
@@ -18,11 +19,10 @@ using verify::ActionTable;
 
 /// What was measured, and how far it is from what was expected.
 std::string textOf(const Measured &measured, const StepReport &was, const StepReport &expected) {
-  const double ratio = static_cast<double>(was.period) / static_cast<double>(expected.period);
-  return fmt::format("\nmeasured  step {} took {} {}, {:+.1f}% of what was expected, bubble "
-                     "{:.1f}%\n",
+  const double more = static_cast<double>(was.period) / static_cast<double>(expected.period) - 1;
+  return fmt::format("\nmeasured  step {} took {} {}, {:.1f}% {} than expected, bubble {:.1f}%\n",
                      measured.step, measured.costs.show(was.period), measured.costs.unit,
-                     100 * (ratio - 1), 100 * was.bubble);
+                     100 * std::abs(more), more < 0 ? "less" : "more", 100 * was.bubble);
 }
 
 } // namespace

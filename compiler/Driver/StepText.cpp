@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/Analysis/StepBody.h"
 #include "compiler/Diagnostics/Amounts.h"
 #include "compiler/Driver/StepFacts.h"
 #include "runtime/Base/Counted.h"
@@ -18,11 +19,6 @@ using verify::ActionTable;
 std::string shareOf(std::int64_t part, std::int64_t whole) {
   return fmt::format(
       "{:.1f}%", whole == 0 ? 0.0 : 100 * static_cast<double>(part) / static_cast<double>(whole));
-}
-
-bool isTask(const ActionTable &table, std::uint32_t entry) {
-  return plan::findSignature(table.action(table.rankOf(entry), entry).opcode)->family ==
-         plan::Family::Compute;
 }
 
 /// What the critical path consists of: by opcode, in the sequence of their shares.
@@ -59,7 +55,7 @@ std::string slackLine(const ActionTable &table, const PlanCosts &costs, const St
   std::vector<std::int64_t> some; // of tasks that have any
   std::size_t none = 0;
   for (std::uint32_t entry = 0; entry < table.size(); ++entry)
-    if (facts.report.slack[entry] >= 0 && isTask(table, entry)) {
+    if (facts.report.slack[entry] >= 0 && isTask(table.action(table.rankOf(entry), entry))) {
       none += facts.report.slack[entry] == 0;
       if (facts.report.slack[entry] > 0)
         some.push_back(facts.report.slack[entry]);
@@ -151,7 +147,7 @@ std::string textOf(const plan::Plan &plan, const ActionTable &table, const PlanC
   text += pathLine(table, costs, report) + slackLine(table, costs, facts) +
           periodLine(plan, costs, facts) + boundLine(plan, costs, facts) + linkLine(costs, facts);
   text += fmt::format("\n  {:<6}{:>10}{:>10}{:>12}{:>15}{:>11}{:>11}{:>12}\n", "rank", "busy",
-                      "warm-up", "dependence", "communication", "imbalance", "cool-down", "memory");
+                      "warm-up", "dependence", "communication", "imbalance", "cool-down", "alive");
   for (std::size_t row = 0; row < report.ranks.size(); ++row)
     if (report.ranks.size() <= kMostRows || row < kMostRows / 2 ||
         row >= report.ranks.size() - kMostRows / 2)

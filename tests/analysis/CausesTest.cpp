@@ -25,10 +25,17 @@ std::map<std::string_view, double> causesIn(const plan::Plan &plan, const Durati
   EXPECT_FALSE(run.stuck);
   period = run.period;
   std::map<std::string_view, double> times;
-  for (const Cause &cause : causesOf(table, run, reportOf(table, run))) {
+  const StepReport report = reportOf(table, run);
+  for (const Cause &cause : causesOf(table, run, report)) {
     EXPECT_GE(cause.most, cause.time);
     times[nameOf(cause.kind)] = double(cause.time) / kUnit;
   }
+  const IdleTime idle = sumOf(report); // a word means the same in both
+  const auto mean = [&](std::int64_t sum) {
+    return double(sum / static_cast<std::int64_t>(report.ranks.size())) / kUnit;
+  };
+  EXPECT_EQ(times.contains("warm-up") ? times["warm-up"] : 0, mean(idle.warmUp));
+  EXPECT_EQ(times.contains("cool-down") ? times["cool-down"] : 0, mean(idle.coolDown));
   return times;
 }
 
