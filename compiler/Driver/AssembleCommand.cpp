@@ -1,5 +1,4 @@
 // vimec assemble: the text of a plan to its bytes.
-#include <filesystem>
 #include <iostream>
 #include <unistd.h>
 
@@ -15,11 +14,9 @@ namespace {
 
 // Why the plan cannot go where it is to go.
 Status checkOutput(const AssembleArguments &arguments, const OutputOptions &output) {
-  std::error_code error;
-  const std::string text = arguments.text == "-" ? "/dev/stdin" : arguments.text;
-  if (std::filesystem::equivalent(arguments.plan, text, error))
+  if (const std::string input = replacedBy(arguments.plan, {arguments.text}); !input.empty())
     return Status(StatusCode::Usage,
-                  "the output would replace `" + text + "`, which it is made from");
+                  "the output would replace `" + input + "`, which it is made from");
   if (arguments.plan == "-" && output.json)
     return Status(StatusCode::Usage, "the plan and `--json` both go to standard output");
   if (arguments.plan == "-" && isatty(STDOUT_FILENO) != 0)

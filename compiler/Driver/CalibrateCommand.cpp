@@ -168,6 +168,10 @@ int runCalibrate(const CalibrateArguments &arguments, const OutputOptions &outpu
     return reportFailure(
         Status(StatusCode::Usage, "the machine and `--json` both go to standard output"), output,
         "name another file behind `-o`");
+  if (const std::string input = replacedBy(arguments.machine, {arguments.job.file}); !input.empty())
+    return reportFailure(Status(StatusCode::Usage,
+                                "the machine would replace `" + input + "`, which it is made from"),
+                         output);
   JobArguments job = arguments.job; // the first step is not measured
   job.settings.push_back(fmt::format("run.steps={}", arguments.steps + 1));
   SourceCache sources;

@@ -82,16 +82,6 @@ std::vector<std::string_view> provedLabels() {
   return labels;
 }
 
-// The file that the plan would replace, if it is one that it is made from.
-std::string inputThatIsReplaced(const CompileArguments &arguments, const Job &job) {
-  const std::string jobFile = arguments.job.file == "-" ? "/dev/stdin" : arguments.job.file;
-  std::error_code error;
-  for (const std::string &input : {jobFile, pathFromJob(job.file, job.data.text.value)})
-    if (!arguments.plan.empty() && std::filesystem::equivalent(arguments.plan, input, error))
-      return input;
-  return {};
-}
-
 Status writeOutput(const plan::Plan &plan, const std::string &path) {
   return path == "-" ? writeText("-", plan::serializePlan(plan)) : plan::writePlan(plan, path);
 }
@@ -130,7 +120,9 @@ int writeResult(const Compiled &compiled, const CompileArguments &arguments, con
 
 // What cannot be done with the output, before anything is compiled.
 Status checkOutput(const CompileArguments &arguments, const Job &job, const OutputOptions &output) {
-  if (const std::string input = inputThatIsReplaced(arguments, job); !input.empty())
+  if (const std::string input = replacedBy(
+          arguments.plan, {arguments.job.file, pathFromJob(job.file, job.data.text.value)});
+      !input.empty())
     return Status(StatusCode::Usage,
                   "the output would replace `" + input + "`, which it is made from");
   if (arguments.plan != "-" || !arguments.stopAfter.empty())

@@ -28,12 +28,21 @@ StatusOr<Difference> differenceOf(InputKind kind, const DiffArguments &arguments
 } // namespace
 
 int runDiff(const DiffArguments &arguments, const OutputOptions &output) {
+  for (const std::string &input : {arguments.one, arguments.other})
+    if (const StatusOr<std::string> beginning = readFile(input); !beginning.ok())
+      return reportFailure(beginning.status(), output);
   const InputKind kind = kindOf(arguments.one), otherKind = kindOf(arguments.other);
   if (kind != otherKind)
     return reportFailure(
         Status(StatusCode::Usage, fmt::format("`{}` is a {}, `{}` a {}", arguments.one,
                                               nameOf(kind), arguments.other, nameOf(otherKind))),
         output, "compare two jobs, two plans, two tables of orders or two traces");
+  const bool hasCosts = !arguments.costs.costs.empty() || !arguments.costs.machine.empty();
+  if (hasCosts && (kind == InputKind::Job || kind == InputKind::Trace))
+    return reportFailure(Status(StatusCode::Usage, fmt::format("a {} has no use for costs from the "
+                                                               "command line",
+                                                               nameOf(kind))),
+                         output, "compare the plans");
   if (kind == InputKind::Table && !arguments.costs.machine.empty())
     return reportFailure(Status(StatusCode::Usage, kMachineOfTable), output, kCostsOfTable);
   int code = 0;

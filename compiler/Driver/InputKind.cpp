@@ -9,13 +9,14 @@ namespace vime {
 
 InputKind kindOf(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
-  std::array<char, 64> bytes{};
+  std::array<char, 1024> bytes{};
   file.read(bytes.data(), bytes.size());
   const std::string_view beginning(bytes.data(), static_cast<std::size_t>(file.gcount()));
   if (beginning.starts_with("VIME"))
     return InputKind::Plan;
-  if (beginning.find("\"displayTimeUnit\"") != beginning.npos)
-    return InputKind::Trace;
+  for (const std::string_view sign : {"\"displayTimeUnit\"", "\"vime-trace\"", "\"traceEvents\""})
+    if (beginning.find(sign) != beginning.npos)
+      return InputKind::Trace;
   return holdsTable(path) ? InputKind::Table : InputKind::Job;
 }
 

@@ -113,6 +113,16 @@ Status writeText(const std::string &path, const std::string &text) {
   return writeFileAtomically(path, text);
 }
 
+std::string replacedBy(const std::string &path, const std::vector<std::string> &files) {
+  std::error_code error;
+  for (const std::string &named : files) {
+    const std::string file = named == "-" ? "/dev/stdin" : named;
+    if (!path.empty() && std::filesystem::equivalent(path, file, error))
+      return file;
+  }
+  return {};
+}
+
 std::string shellWord(const std::string &text) {
   const auto isPlain = [](unsigned char letter) {
     return std::isalnum(letter) || std::strchr("_./-+=:,@%", letter) != nullptr;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/Diagnostics/Findings.h"
 #include "compiler/Diagnostics/SourceCache.h"
@@ -35,6 +36,9 @@ StatusOr<std::string> readWholeFile(const std::string &path);
 
 /// Text to stdout, or to a file that is complete or absent.
 Status writeText(const std::string &path, const std::string &text);
+
+/// The first of the files that writing to `path` would replace; empty: none.
+std::string replacedBy(const std::string &path, const std::vector<std::string> &files);
 
 /// As a shell reads it back: in quotes where it needs them.
 std::string shellWord(const std::string &text);

@@ -13,15 +13,16 @@
 namespace vime {
 namespace {
 
-/// By the ending of the name, where nobody said it.
+/// By the ending of the name, where nobody said it; empty: that says nothing.
 std::string formatOf(const ViewArguments &arguments) {
   if (!arguments.format.empty())
     return arguments.format;
   const std::string ending = std::filesystem::path(arguments.picture).extension().string();
-  return ending == ".svg"    ? "svg"
-         : ending == ".json" ? "chrome"
-         : ending == ".txt"  ? "grid"
-                             : "html";
+  return ending == ".svg"                                          ? "svg"
+         : ending == ".json"                                       ? "chrome"
+         : ending == ".txt"                                        ? "grid"
+         : ending.empty() || ending == ".html" || ending == ".htm" ? "html"
+                                                                   : "";
 }
 
 StatusOr<std::string> gridOf(const std::vector<Drawn> &drawn) {
@@ -49,6 +50,14 @@ StatusOr<std::string> pictureOf(const std::vector<Drawn> &drawn, const std::stri
 }
 
 Status checkArguments(const ViewArguments &arguments, const std::string &format) {
+  if (const std::string input = replacedBy(arguments.picture, arguments.inputs); !input.empty())
+    return Status(StatusCode::Usage,
+                  "the picture would replace `" + input + "`, which it is made from");
+  if (format.empty())
+    return Status(StatusCode::Usage,
+                  "the name `" + arguments.picture +
+                      "` does not say what to draw\nhelp: let it end in .html, .svg, .json or "
+                      ".txt, or add `--format`");
   if (format == "chrome" && arguments.inputs.size() > 1)
     return Status(StatusCode::Usage,
                   "a trace is of one plan\nhelp: write one file for each, and open them side by "
@@ -62,14 +71,11 @@ Status checkArguments(const ViewArguments &arguments, const std::string &format)
     return Status(StatusCode::Usage, "traces are of one plan");
   if (!arguments.costs.machine.empty() && isOf(InputKind::Table))
     return Status(StatusCode::Usage, std::string(kMachineOfTable) + "\nhelp: " + kCostsOfTable);
+  const bool hasCosts = !arguments.costs.costs.empty() || !arguments.costs.machine.empty();
+  if (hasCosts && !isOf(InputKind::Plan) && !isOf(InputKind::Job) && !isOf(InputKind::Table))
+    return Status(StatusCode::Usage, "a trace has costs of its own");
   if (!arguments.settings.empty() && !isOf(InputKind::Job))
     return Status(StatusCode::Usage, "`--set` is for jobs, and none is to be drawn");
-  for (const std::string &input : arguments.inputs) {
-    std::error_code error;
-    if (std::filesystem::equivalent(input, arguments.picture, error))
-      return Status(StatusCode::Usage,
-                    "the picture would replace `" + input + "`, which it is made from");
-  }
   return Status();
 }
 

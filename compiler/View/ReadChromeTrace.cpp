@@ -34,7 +34,33 @@ Number numberIn(const Json &json, const char *key, std::int64_t least, std::int6
   return static_cast<Number>(value);
 }
 
+/// Not below 0.
+std::int64_t durationIn(const Json &json, const char *key) {
+  const std::int64_t duration = nanoseconds(json.at(key));
+  if (duration < 0)
+    throw Wrong(fmt::format("`{}` is out of range", key));
+  return duration;
+}
+
+double realIn(const Json &json, const char *key, double least, double most) {
+  const double value = json.at(key).get<double>();
+  if (!(value >= least && value <= most))
+    throw Wrong(fmt::format("`{}` is out of range", key));
+  return value;
+}
+
 constexpr std::int64_t kMost32 = 0x7FFFFFFF, kMost64 = std::int64_t{1} << 53;
+
+/// Numbers of bars, or of stages.
+std::vector<std::uint32_t> numbersIn(const Json &list, const char *key) {
+  std::vector<std::uint32_t> numbers;
+  for (const Json &number : list) {
+    if (!number.is_number_unsigned() || number.get<std::uint64_t>() > kMost32)
+      throw Wrong(fmt::format("`{}` names what cannot be", key));
+    numbers.push_back(number.get<std::uint32_t>());
+  }
+  return numbers;
+}
 
 /// Takes in one event after the other, as they are read, and none of them twice: a trace has many.
 class TraceReader {
@@ -88,24 +114,25 @@ private:
     timeline.version = about.at("version");
     timeline.costs = about.at("costs");
     timeline.unit = about.at("unit");
-    timeline.perUnit = about.at("per_unit");
-    if (!(timeline.perUnit > 0))
-      throw Wrong("its unit is nothing");
+    timeline.perUnit = realIn(about, "per_unit", 1, 1e12);
     timeline.microbatches = numberIn<std::uint32_t>(about, "microbatches", 0, kMost32);
     timeline.period = numberIn<std::int64_t>(about, "period", 0, kMost64);
-    timeline.bubble = about.at("bubble");
+    timeline.bubble = realIn(about, "bubble", 0, 1);
     for (const Json &kind : about.at("kinds"))
       timeline.kinds.push_back({kind.at(0), kind.at(1), kind.at(2)});
-    for (const Json &row : about.at("rows"))
+    for (const Json &row : about.at("rows")) {
       timeline.rows.push_back(rowOf(row));
-    timeline.path = about.at("path").get<std::vector<std::uint32_t>>();
+      if (timeline.rows.size() > 1 && timeline.rows.back().rank <= (timeline.rows.end() - 2)->rank)
+        throw Wrong("its ranks do not ascend");
+    }
+    timeline.path = numbersIn(about.at("path"), "path");
     for (const Json &problem : about.at("problems"))
-      timeline.problems.push_back({problem.at(0), problem.at(1)});
+      timeline.problems.push_back({problem.at(0), numbersIn(problem.at(1), "problems")});
   }
 
   static TimelineRow rowOf(const Json &json) {
     TimelineRow row{.rank = numberIn<std::uint32_t>(json, "rank", 0, kMost32),
-                    .stages = json.at("stages").get<std::vector<std::uint32_t>>(),
+                    .stages = numbersIn(json.at("stages"), "stages"),
                     .busy = numberIn<std::int64_t>(json, "busy", 0, kMost64),
                     .arena = json.at("arena").get<std::uint64_t>(),
                     .limit = json.at("limit").get<std::uint64_t>()};
@@ -147,16 +174,16 @@ private:
     const Json &arguments = event.at("args");
     Bar bar;
     bar.begin = nanoseconds(event.at("ts"));
-    bar.end = bar.begin + nanoseconds(event.at("dur"));
-    bar.ready = bar.begin - nanoseconds(arguments.at("wait_for_link"));
-    bar.posted = bar.ready - nanoseconds(arguments.at("wait_for_peer"));
+    bar.end = bar.begin + durationIn(event, "dur");
+    bar.ready = bar.begin - durationIn(arguments, "wait_for_link");
+    bar.posted = bar.ready - durationIn(arguments, "wait_for_peer");
     bar.lane = numberIn<DrawnLane>(event, "tid", 0, kDrawnLanes - 1);
     bar.kind = kindNamed(event.at("cat"));
     bar.stage = numberIn<std::int32_t>(arguments, "stage", -1, kMost32);
     bar.microbatch = numberIn<std::int32_t>(arguments, "microbatch", -1, kMost32);
     bar.action = numberIn<std::uint32_t>(arguments, "action", 0, kMost32);
     bar.peer = numberIn<std::int32_t>(arguments, "peer", -1, kMost32);
-    bar.behind = arguments.at("behind").get<std::vector<std::uint32_t>>();
+    bar.behind = numbersIn(arguments.at("behind"), "behind");
     return bar;
   }
 

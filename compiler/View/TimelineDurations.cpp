@@ -3,18 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/Analysis/Measured.h"
 #include "runtime/Plan/Opcode.h"
 
 namespace vime {
 namespace {
-
-std::int64_t median(std::vector<std::int64_t> &values) {
-  if (values.empty())
-    return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 std::optional<plan::Opcode> opcodeNamed(const std::string &name) {
   for (const plan::Signature &signature : plan::signatures())

@@ -8,7 +8,8 @@
 //   StatusOr<int> slot = (*engine)->admit({.prompt = 12, .sample = 0, .seed = 7, .tokens = text,
 //                                          .mostNew = 64});
 //   while (!(*engine)->isFinished(*slot))
-//     (*engine)->step(workspace);
+//     if (StatusOr<StepCounts> done = (*engine)->step(workspace); !done.ok())
+//       return done.status();
 //   Response response = (*engine)->response(*slot); // until release(*slot)
 //
 // It has no thread and, but for what `make` sets up, no memory of its own: cache, records and
@@ -72,10 +73,11 @@ public:
   /// that do not fit, tokens that the vocabulary does not have, one that is there already.
   /// Internal: there is no free slot.
   StatusOr<int> admit(const GenerationRequest &request);
+  /// Of a slot that `admit` gave and that is not released.
   bool isFinished(int slot) const { return sequences[std::size_t(slot)].isFinished(); }
   /// A slot that has finished and is not released yet, the lowest.
   std::optional<int> finishedSlot() const;
-  /// What there is so far. Valid until the slot is released.
+  /// What there is so far, of such a slot. Valid until it is released.
   Response response(int slot) const;
   /// Frees the slot of a finished sequence.
   Status release(int slot);
@@ -84,7 +86,8 @@ public:
 
   // --- Generation ---
 
-  /// Running only. `workspace` is forgotten. RankFailed: logits are not numbers.
+  /// Running only. `workspace` is forgotten. RankFailed: logits are not numbers; their sequence
+  /// stands still until it is aborted, or until the cache is flushed and weights are sound again.
   StatusOr<StepCounts> step(void *workspace);
 
   // --- States ---

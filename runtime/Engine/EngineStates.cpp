@@ -55,6 +55,8 @@ Status Engine::sleep() {
 Status Engine::wake(void *memory) {
   if (isAwake())
     return wrongOrder("the engine is woken while it is awake");
+  if (!memory)
+    return wrongOrder("the engine is woken without a cache");
   cache = static_cast<std::byte *>(memory);
   return Status();
 }

@@ -78,7 +78,8 @@ std::uint32_t resolvePeer(const Mesh &mesh, std::uint32_t rank, const Peer &peer
   const std::uint32_t sizes[] = {mesh.pipeline, mesh.data, mesh.context, mesh.tensor};
   const std::uint32_t strides[] = {1, mesh.pipeline * mesh.tensor * mesh.context,
                                    mesh.pipeline * mesh.tensor, mesh.pipeline};
-  const std::size_t axis = isEnumerator(peer.axis) ? static_cast<std::size_t>(peer.axis) : 0;
+  const auto named = static_cast<std::size_t>(peer.axis); // no peer lies along the others
+  const std::size_t axis = named < std::size(sizes) ? named : 0;
   const std::int64_t size = sizes[axis], stride = strides[axis];
   if (size == 0 || stride == 0)
     return rank;
