@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "compiler/Diagnostics/Utf8.h"
+#include "runtime/CommandLine/Arguments.h"
 #include "schedules/Limits.h"
 
 namespace vime {
@@ -40,11 +41,11 @@ CLI::Option *takesCostChoice(CLI::App &verb, CostChoice &choice) {
       verb.add_option("--costs", choice.costs,
                       "what tasks of each stage cost, in units (default: as long as stages sleep; "
                       "of others 1,1,1)"));
-  verb.add_option("--machine", choice.machine,
-                  "machine that the plan is to run on, by name (`vimec machines` lists them) or a "
-                  "file: costs follow from its figures, or from what `vimec calibrate` measured")
-      ->excludes(costs)
-      ->type_name("MACHINE|FILE.yaml");
+  CLI::Option *machine = verb.add_option(
+      "--machine", choice.machine,
+      "machine that the plan is to run on, by name (`vimec machines` lists them) or a "
+      "file: costs follow from its figures, or from what `vimec calibrate` measured");
+  takesName(machine, "MACHINE|FILE.yaml")->excludes(costs);
   return costs;
 }
 

@@ -71,6 +71,9 @@ int runExplain(const ExplainArguments &arguments, const OutputOptions &output) {
     return explainRecords(all, arguments.plan, output);
   if (!arguments.plan.empty())
     return reportFailure(Status(StatusCode::Usage, "`--plan` is for flight records"), output);
+  if (output.json && all.size() > 1)
+    return reportFailure(Status(StatusCode::Usage, "`--json` is one document, of one subject"),
+                         output, "ask for each of them");
   const bool asksOfPlan = !arguments.job.empty() || !arguments.costs.costs.empty() ||
                           !arguments.costs.machine.empty() || !arguments.measured.empty();
   if (asksOfPlan && std::none_of(all.begin(), all.end(), isPlan))

@@ -76,20 +76,32 @@ StatusOr<PlanCosts> costsFor(const plan::Plan &plan, const ActionTable &table,
   return found.ok() ? StatusOr<PlanCosts>(std::move(found->costs)) : found.status();
 }
 
-std::vector<Tried> tryAll(const JobAgain &job, const SteppedPlan &base,
-                          const std::vector<Remedy> &remedies) {
+/// Not that of the plan as it is, and each plan once.
+void add(Tried one, const plan::Hash128 &now, std::vector<Tried> &tried) {
+  const auto same = std::ranges::find_if(
+      tried, [&](const Tried &other) { return other.whyNot.empty() && other.work == one.work; });
+  if (!one.whyNot.empty() || (one.work != now && same == tried.end()))
+    tried.push_back(std::move(one));
+  else if (one.work != now)
+    same->also.push_back(one.remedy.settings);
+}
+
+/// `now`: the work of the plan as it is.
+std::vector<Tried> tryAll(const JobAgain &job, const SteppedPlan &base, const plan::Hash128 &now) {
+  const std::vector<Remedy> remedies = remediesFor(job, base);
   std::vector<Tried> tried;
   Progress progress;
   std::vector<Remedy> early;
   for (const Remedy &remedy : remedies) {
     progress.tell(tried.size(), remedies.size(), remedy);
-    tried.push_back(tryRemedy(job, base, remedy));
-    if (std::optional<Remedy> also = withEarlyCommit(tried.back()))
+    Tried one = tryRemedy(job, base, remedy);
+    if (std::optional<Remedy> also = withEarlyCommit(one))
       early.push_back(std::move(*also));
+    add(std::move(one), now, tried);
   }
   for (const Remedy &remedy : early) {
     progress.tell(tried.size(), remedies.size() + early.size(), remedy);
-    tried.push_back(tryRemedy(job, base, remedy));
+    add(tryRemedy(job, base, remedy), now, tried);
   }
   return tried;
 }
@@ -141,7 +153,7 @@ int explainPlan(const std::string &path, const ExplainArguments &arguments,
                                                               arguments.job + "`"),
                          output, again ? "compile the job, and explain that plan" : whyNot);
   const Explanation explanation(
-      base, again ? tryAll(*job, base, remediesFor(*job, base)) : std::vector<Tried>(), whyNot);
+      base, again ? tryAll(*job, base, workOf(*again)) : std::vector<Tried>(), whyNot);
   std::cout << (output.json ? explanation.json().dump(2, ' ', false,
                                                       nlohmann::json::error_handler_t::replace) +
                                   "\n"

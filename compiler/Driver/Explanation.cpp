@@ -21,9 +21,9 @@ using Json = nlohmann::ordered_json;
 constexpr double kHardly = 0.0005; // a gain that nobody would see
 
 /// `--set pipeline.schedule=zb-h1`, as a shell takes it.
-std::string settingsText(const Remedy &remedy) {
+std::string settingsText(const std::vector<std::string> &settings) {
   std::string text;
-  for (const std::string &setting : remedy.settings)
+  for (const std::string &setting : settings)
     text += (text.empty() ? "--set " : " --set ") + shellWord(setting);
   return text;
 }
@@ -124,9 +124,12 @@ std::string Explanation::columns(std::string_view title) const {
 std::string Explanation::row(const Tried &one) const {
   const std::string gain =
       std::abs(one.gain) < kHardly ? "the same" : fmt::format("{:+.1f}%", -100 * one.gain);
-  return fmt::format("  {:>7}{:>10}  {:<15}{:>11}  {}\n", gain, base.costs.show(one.period),
-                     one.saved ? nameOf(*one.saved) : "", memoryChange(one),
-                     settingsText(one.remedy));
+  std::string text = fmt::format("  {:>7}{:>10}  {:<15}{:>11}  {}\n", gain,
+                                 base.costs.show(one.period), one.saved ? nameOf(*one.saved) : "",
+                                 memoryChange(one), settingsText(one.remedy.settings));
+  for (const std::vector<std::string> &settings : one.also)
+    text += fmt::format("  {:>45}  also {}\n", "", settingsText(settings));
+  return text;
 }
 
 std::string Explanation::gains() const {
@@ -194,6 +197,7 @@ Json Explanation::jsonOf(const Tried &one) const {
   json["gain"] = one.gain;
   json["less"] = one.saved ? Json(nameOf(*one.saved)) : Json();
   json["arena_bytes"] = one.memory;
+  json["also"] = one.also;
   return json;
 }
 

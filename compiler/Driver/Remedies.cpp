@@ -13,6 +13,7 @@
 #include "runtime/Base/Counted.h"
 #include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/Decisions.h"
+#include "runtime/Plan/PlanFile.h"
 #include "schedules/Registry.h"
 
 namespace vime {
@@ -259,6 +260,14 @@ std::uint64_t memoryOf(const plan::Plan &plan) {
   return most;
 }
 
+plan::Hash128 workOf(plan::Plan plan) {
+  plan.job.clear();
+  plan.schedule.clear();
+  plan.gradientOrder = {}; // what the programs are held against
+  plan.predictions = {};
+  return plan::planId(plan);
+}
+
 std::optional<Remedy> withEarlyCommit(const Tried &tried) {
   const auto &settings = tried.remedy.settings;
   if (!tried.whyNot.empty() || tried.early < 0.002 ||
@@ -279,6 +288,7 @@ Tried tryRemedy(const JobAgain &job, const SteppedPlan &base, Remedy remedy) {
       compileAgain(job, base.plan, tried.remedy.settings, tried.whyNot);
   if (!plan)
     return tried;
+  tried.work = workOf(*plan);
   const verify::ActionTable table(*plan, steadyStepOf(*plan));
   tried.whyNot = whyNoRoom(*plan, base);
   if (!tried.whyNot.empty())

@@ -46,6 +46,8 @@ struct Tried {
   std::optional<CauseKind> saved; // what most of it is saved of
   double early = 0;               // share that its order saves where steps have no barrier
   std::uint64_t memory = 0;       // arenas of the fullest rank
+  plan::Hash128 work{};           // workOf its plan
+  std::vector<std::vector<std::string>> also; // settings that lead to the same plan
 };
 
 std::vector<Remedy> remediesFor(const JobAgain &job, const SteppedPlan &base);
@@ -54,6 +56,9 @@ std::vector<Remedy> remediesFor(const JobAgain &job, const SteppedPlan &base);
 std::optional<Remedy> withEarlyCommit(const Tried &tried);
 
 Tried tryRemedy(const JobAgain &job, const SteppedPlan &base, Remedy remedy);
+
+/// What ranks do by the plan: equal for two plans of which only names are different.
+plan::Hash128 workOf(plan::Plan plan);
 
 /// Arenas of the fullest rank.
 std::uint64_t memoryOf(const plan::Plan &plan);

@@ -48,11 +48,11 @@ void addCheck(CLI::App &app, Invocation &invocation) {
 }
 
 void takesMeasured(CLI::App &verb, CLI::Option *costs, std::string &folder) {
-  verb.add_option("--measured", folder,
-                  "folder that `vime-exec --trace` wrote: what was measured beside what is "
-                  "expected, at the costs that were there or, with it, on `--machine`")
-      ->excludes(costs)
-      ->type_name("DIR");
+  CLI::Option *measured =
+      verb.add_option("--measured", folder,
+                      "folder that `vime-exec --trace` wrote: what was measured beside what is "
+                      "expected, at the costs that were there or, with it, on `--machine`");
+  takesName(measured, "DIR")->excludes(costs);
 }
 
 void addExplain(CLI::App &app, Invocation &invocation) {
@@ -61,22 +61,26 @@ void addExplain(CLI::App &app, Invocation &invocation) {
       "explain", "say what a field or a code means, where each value of a job comes from, why a "
                  "step of a plan takes as long as it does and what makes it shorter, or how a run "
                  "failed");
+  verb->footer("\nexamples:\n"
+               "  vimec explain pipeline.schedule J0012\n"
+               "  vimec explain plan.bin --machine cpu --json\n"
+               "\nWith `--json` one subject at a time.\n");
   verb->add_option("subject", explain->subjects,
                    "a field such as pipeline.schedule, a code such as J0012, a job, a plan, or the "
                    "folder or files of a run's flight records")
       ->required()
       ->type_name("FIELD|CODE|JOB.yaml|PLAN.bin|RECORDS");
   takesSettings(*verb, explain->settings);
-  verb->add_option("--job", explain->job,
-                   "job of the plan, where what the plan carries of it is not enough")
-      ->type_name("JOB.yaml");
+  takesName(verb->add_option("--job", explain->job,
+                             "job of the plan, where what the plan carries of it is not enough"),
+            "JOB.yaml");
   takesMeasured(*verb, takesCostChoice(*verb, explain->costs), explain->measured);
   verb->get_option("--measured")
       ->description("folder that `vime-exec --trace` wrote: costs of the plan as they were there")
       ->excludes("--machine");
-  verb->add_option("--plan", explain->plan,
-                   "plan of the flight records, where it is no longer where they say")
-      ->type_name("PLAN.bin");
+  takesName(verb->add_option("--plan", explain->plan,
+                             "plan of the flight records, where it is no longer where they say"),
+            "PLAN.bin");
   takesJson(*verb, invocation);
   verb->callback([=, &invocation] {
     invocation.run = [=, &invocation] { return runExplain(*explain, invocation.output); };

@@ -41,6 +41,12 @@ CLI::Option *takesWord(CLI::Option *option, const std::vector<std::string> &word
 
 CLI::Option *takesCount(CLI::Option *option) { return option->type_name("N")->check(countProblem); }
 
+CLI::Option *takesName(CLI::Option *option, std::string type) {
+  return option->type_name(type)->check([type](const std::string &given) {
+    return given.empty() ? fmt::format("takes {}, and is empty\n", type) : std::string();
+  });
+}
+
 std::vector<std::string> wordsOf(const CLI::Option &option) {
   const std::string type = option.get_type_name();
   if (type.empty() || std::any_of(type.begin(), type.end(), ::isupper))

@@ -23,6 +23,9 @@ CLI::Option *takesWord(CLI::Option *option, const std::vector<std::string> &word
 /// The value is a whole number that fits into an `int`: digits, behind a `-` if need be.
 CLI::Option *takesCount(CLI::Option *option);
 
+/// The value is the name of something: not empty, as a variable that is not set makes it.
+CLI::Option *takesName(CLI::Option *option, std::string type);
+
 /// The words of `takesWord`, or none.
 std::vector<std::string> wordsOf(const CLI::Option &option);
 
