@@ -92,15 +92,16 @@ std::vector<Tried> tryAll(const JobAgain &job, const SteppedPlan &base, const pl
   std::vector<Tried> tried;
   Progress progress;
   std::vector<Remedy> early;
+  std::size_t done = 0;
   for (const Remedy &remedy : remedies) {
-    progress.tell(tried.size(), remedies.size(), remedy);
+    progress.tell(done++, remedies.size(), remedy);
     Tried one = tryRemedy(job, base, remedy);
     if (std::optional<Remedy> also = withEarlyCommit(one))
       early.push_back(std::move(*also));
     add(std::move(one), now, tried);
   }
   for (const Remedy &remedy : early) {
-    progress.tell(tried.size(), remedies.size() + early.size(), remedy);
+    progress.tell(done++, remedies.size() + early.size(), remedy);
     add(tryRemedy(job, base, remedy), now, tried);
   }
   return tried;
@@ -153,7 +154,7 @@ int explainPlan(const std::string &path, const ExplainArguments &arguments,
                                                               arguments.job + "`"),
                          output, again ? "compile the job, and explain that plan" : whyNot);
   const Explanation explanation(
-      base, again ? tryAll(*job, base, workOf(*again)) : std::vector<Tried>(), whyNot);
+      base, again ? tryAll(*job, base, idOfWork(*again)) : std::vector<Tried>(), whyNot);
   std::cout << (output.json ? explanation.json().dump(2, ' ', false,
                                                       nlohmann::json::error_handler_t::replace) +
                                   "\n"

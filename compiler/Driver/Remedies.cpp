@@ -260,7 +260,7 @@ std::uint64_t memoryOf(const plan::Plan &plan) {
   return most;
 }
 
-plan::Hash128 workOf(plan::Plan plan) {
+plan::Hash128 idOfWork(plan::Plan plan) {
   plan.job.clear();
   plan.schedule.clear();
   plan.gradientOrder = {}; // what the programs are held against
@@ -288,7 +288,7 @@ Tried tryRemedy(const JobAgain &job, const SteppedPlan &base, Remedy remedy) {
       compileAgain(job, base.plan, tried.remedy.settings, tried.whyNot);
   if (!plan)
     return tried;
-  tried.work = workOf(*plan);
+  tried.work = idOfWork(*plan);
   const verify::ActionTable table(*plan, steadyStepOf(*plan));
   tried.whyNot = whyNoRoom(*plan, base);
   if (!tried.whyNot.empty())

@@ -46,7 +46,7 @@ struct Tried {
   std::optional<CauseKind> saved; // what most of it is saved of
   double early = 0;               // share that its order saves where steps have no barrier
   std::uint64_t memory = 0;       // arenas of the fullest rank
-  plan::Hash128 work{};           // workOf its plan
+  plan::Hash128 work{};           // idOfWork of its plan
   std::vector<std::vector<std::string>> also; // settings that lead to the same plan
 };
 
@@ -58,7 +58,7 @@ std::optional<Remedy> withEarlyCommit(const Tried &tried);
 Tried tryRemedy(const JobAgain &job, const SteppedPlan &base, Remedy remedy);
 
 /// What ranks do by the plan: equal for two plans of which only names are different.
-plan::Hash128 workOf(plan::Plan plan);
+plan::Hash128 idOfWork(plan::Plan plan);
 
 /// Arenas of the fullest rank.
 std::uint64_t memoryOf(const plan::Plan &plan);
