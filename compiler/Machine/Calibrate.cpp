@@ -20,6 +20,8 @@ using plan::Opcode;
 namespace {
 
 constexpr std::size_t kFew = 8; // messages of a size say little, where there are sizes with more
+// Sizes that differ by less tell nothing of what a byte takes: any noise is more.
+constexpr std::uint64_t kFactor = 4, kDifference = 64 << 10;
 
 std::int64_t quantile(std::vector<std::int64_t> values, double share) {
   if (values.empty())
@@ -32,9 +34,10 @@ std::int64_t quantile(std::vector<std::int64_t> values, double share) {
 /// Half of all values lie within this share of the median.
 double spreadOf(const std::vector<std::int64_t> &values) {
   const std::int64_t middle = median(values);
-  return middle == 0 ? 0
-                     : static_cast<double>(quantile(values, 0.75) - quantile(values, 0.25)) /
-                           static_cast<double>(middle);
+  std::vector<std::int64_t> distances;
+  for (const std::int64_t value : values)
+    distances.push_back(std::abs(value - middle));
+  return middle == 0 ? 0 : static_cast<double>(median(distances)) / static_cast<double>(middle);
 }
 
 double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
@@ -80,8 +83,9 @@ private:
       if (key.second != opcode)
         continue;
       const verify::StageView &stage = table.stages()[key.first];
-      times.push_back({plan.models[stage.model].stages[stage.stage], seconds(median(lasted))});
-      spread = std::max(spread, spreadOf(lasted));
+      times.push_back({plan.models[stage.model].stages[stage.stage], seconds(median(lasted)),
+                       spreadOf(lasted)});
+      spread = std::max(spread, times.back().spread);
     }
     if (isEmpty(model.family)) {
       double besides = 0;
@@ -93,15 +97,17 @@ private:
     }
     if (opcode == Opcode::BackwardInput || opcode == Opcode::BackwardWeight)
       addHalves(opcode, times);
-    const FittedParts parts =
-        fitParts(times, workOf(model, caps, opcode, plan::sharersOf(plan, plan.models[0])));
-    const auto add = [&](MeasuredTimes &into, double value) {
-      if (value > 0)
-        into[opcode] = {value, spread};
-    };
-    add(measured.layer, parts.layer);
-    add(measured.embedding, parts.embedding);
-    add(measured.head, parts.head);
+    const PartWork work = workOf(model, caps, opcode, plan::sharersOf(plan, plan.models[0]));
+    const FittedParts parts = fitParts(times, work);
+    const PartWeights weights = weightsOf(work);
+    if (weights.layer > 0)
+      measured.layer[opcode] = {parts.layer, spread};
+    if (weights.embedding > 0)
+      measured.embedding[opcode] = {parts.embedding};
+    if (weights.head > 0)
+      measured.head[opcode] = {parts.head};
+    if (weights.layer + weights.embedding == 0)
+      measured.head[opcode].spread = spread; // a stage's loss is the head's
   }
 
   /// Of stages that only have whole backwards, the half as large as where both were seen.
@@ -125,7 +131,8 @@ private:
       if (const std::int64_t whole = timeOf(stage, Opcode::Backward);
           whole != 0 && timeOf(stage, half) == 0) {
         const verify::StageView &view = table.stages()[stage];
-        times.push_back({plan.models[view.model].stages[view.stage], share * seconds(whole)});
+        times.push_back({plan.models[view.model].stages[view.stage], share * seconds(whole),
+                         spreadOf(observed.stages.at({stage, Opcode::Backward}))});
       }
   }
 
@@ -136,7 +143,7 @@ private:
     const auto rate = [&](Opcode opcode, double Work::*amount) {
       const auto found = measured.layer.find(opcode);
       const Work work = workOf(model, caps, opcode, plan::sharersOf(plan, plan.models[0])).layer;
-      return found == measured.layer.end() || work.*amount == 0
+      return found == measured.layer.end() || found->second.seconds == 0 || work.*amount == 0
                  ? 0
                  : work.*amount / found->second.seconds;
     };
@@ -165,8 +172,7 @@ private:
                          sourceOf(observed.dispatch, "steps from action to action")};
   }
 
-  /// Messages of two sizes or more say latency and bandwidth, of one size how long such a one
-  /// takes.
+  /// Messages of sizes far apart say latency and bandwidth, of one size how long such a one takes.
   void addLink() {
     std::map<std::uint64_t, std::vector<std::int64_t>> bySize = observed.boundaries;
     for (const auto &[bytes, times] : observed.messages)
@@ -179,7 +185,7 @@ private:
     const auto &[least, ofLeast] = *bySize.begin();
     const auto &[most, ofMost] = *bySize.rbegin();
     const std::int64_t longer = median(ofMost) - median(ofLeast);
-    if (most >= 2 * least && longer > 0) {
+    if (most >= kFactor * least && most - least >= kDifference && longer > 0) {
       const double perByte = seconds(longer) / static_cast<double>(most - least);
       result.nodeBandwidth = {1 / perByte,
                               fmt::format("measured: {} messages of {} bytes against {} of {}",
@@ -189,10 +195,11 @@ private:
           sourceOf(ofLeast, fmt::format("messages of {} bytes", least))};
       return;
     }
-    result.nodeLatency = {seconds(median(ofMost)),
-                          sourceOf(ofMost, fmt::format("messages of {} bytes; other sizes did not "
-                                                       "tell what a byte takes",
-                                                       most))};
+    result.nodeLatency = {
+        seconds(median(ofMost)),
+        sourceOf(ofMost, fmt::format("messages of {} bytes; no others tell what a "
+                                     "byte takes",
+                                     most))};
   }
 
   const plan::Plan &plan;

@@ -51,23 +51,16 @@ struct Equations {
   }
 };
 
-/// Operations weigh as much as a few bytes: about what machines do of both in the same time.
-double weightOf(Work work) {
-  constexpr double kOperationsOfAByte = 20;
-  return std::max(work.flops, kOperationsOfAByte * work.bytes);
-}
-
-// How far measured stages may be off, relative to themselves, and ends, relative to what their work
-// lets expect and to a layer.
+// How far measured stages may be off at least, relative to themselves, and ends, relative to what
+// their work lets expect and to a layer.
 constexpr double kStageTolerance = 0.01, kEndTolerance = 0.5, kLayerShare = 0.02;
 
 } // namespace
 
 FittedParts fitParts(std::span<const StageTime> stages, const PartWork &work) {
-  Row weights = {weightOf(work.layer), weightOf(work.embedding), weightOf(work.head)};
-  if (weights == Row{})
-    weights = {1, 1, 1};
-  std::array<bool, kParts> asked{};
+  const PartWeights of = weightsOf(work);
+  const Row weights = {of.layer, of.embedding, of.head};
+  std::array<bool, kParts> seen{}, asked{};
   double most = 0;
   for (const StageTime &stage : stages)
     most = std::max(most, stage.seconds);
@@ -80,14 +73,18 @@ FittedParts fitParts(std::span<const StageTime> stages, const PartWork &work) {
                      stage.range.embedding ? 1.0 : 0.0, stage.range.head ? 1.0 : 0.0};
     double weight = 0;
     for (std::size_t part = 0; part < kParts; ++part) {
-      asked[part] = asked[part] || (row[part] != 0 && weights[part] != 0);
+      seen[part] = seen[part] || row[part] != 0;
+      asked[part] = weights[part] != 0;
       weight += row[part] * weights[part];
     }
-    equations.add(row, stage.seconds, kStageTolerance * std::max(stage.seconds, 0.01 * most));
+    equations.add(row, stage.seconds,
+                  std::max(kStageTolerance, stage.spread) * std::max(stage.seconds, 0.01 * most));
     if (weight > 0)
       expected = std::max(expected, stage.seconds / weight);
   }
-  for (std::size_t part = 1; part < kParts; ++part) {
+  for (std::size_t part = 0; part < kParts; ++part) {
+    if (part == 0 && seen[part])
+      continue;
     Row row{};
     row[part] = 1;
     const double end = expected * weights[part];

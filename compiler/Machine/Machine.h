@@ -31,7 +31,9 @@ struct Figure {
 
 struct MeasuredTime {
   double seconds = 0; // median
-  double spread = 0;  // half of all measured steps lie within this share of it
+  // Half of all that were measured lie within this share of it; of what was not measured by itself,
+  // nothing.
+  std::optional<double> spread = std::nullopt;
   bool operator==(const MeasuredTime &) const = default;
 };
 using MeasuredTimes = std::map<plan::Opcode, MeasuredTime>;

@@ -136,14 +136,15 @@ private:
             .origin = fmt::format("bytes / {}", printFigure(FigureKind::Bandwidth, *rate))};
   }
 
-  /// Stages in a row that take the same have one row together.
+  /// Stages in a row that take the same for the same work have one row together.
   void addRows(const plan::Model &model, std::size_t first, const std::vector<std::int64_t> &each,
                Opcode opcode, const std::string &origin) {
     const PartWork work =
         workOf(model.config, plan::capsOf(plan.data), opcode, plan::sharersOf(plan, model));
     for (std::size_t stage = 0; stage < each.size();) {
       std::size_t end = stage + 1;
-      while (end < each.size() && each[end] == each[stage])
+      const Work ofStage = work.of(model.stages[stage]);
+      while (end < each.size() && each[end] == each[stage] && work.of(model.stages[end]) == ofStage)
         ++end;
       if (each[stage] != 0)
         costs.rows.push_back(
@@ -151,7 +152,7 @@ private:
                                     : fmt::format("stages {}-{}", first + stage, first + end - 1),
              .what = std::string(nameOf(opcode)),
              .nanoseconds = each[stage],
-             .work = work.of(model.stages[stage]),
+             .work = ofStage,
              .origin = origin});
       stage = end;
     }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -93,6 +93,7 @@ PartTimes measuredPart(const Measurements &measured, Opcode opcode) {
           .origin = "measured"};
 }
 
+/// Of any part; whether of all is for `missingPart` to say.
 bool knows(const Measurements &measured, Opcode opcode) {
   return measured.layer.contains(opcode) || measured.embedding.contains(opcode) ||
          measured.head.contains(opcode);
@@ -113,8 +114,6 @@ constexpr std::array kRelatives = {
     Relative{Opcode::ScaleGradients, Opcode::Optimize},
     Relative{Opcode::SquareNorm, Opcode::Optimize},
 };
-
-double weightOf(Work work) { return work.flops > 0 ? work.flops : work.bytes; }
 
 /// The measured time in the proportion of the work.
 double scaled(double seconds, Work measured, Work wanted) {
@@ -159,24 +158,47 @@ std::string differenceOf(const Measurements &measured, const Sizes &sizes) {
   return text;
 }
 
-std::optional<PartTimes> fromMeasured(const Measurements &measured, Opcode opcode,
-                                      const Sizes &sizes) {
+/// The measured actions that this one's time adds up or is scaled from; empty if there are none.
+std::vector<Opcode> sourcesOf(const Measurements &measured, Opcode opcode) {
   if (knows(measured, opcode))
-    return scaled(measured, opcode, opcode, sizes);
+    return {opcode};
   if (opcode == Opcode::Backward && knows(measured, Opcode::BackwardInput) &&
-      knows(measured, Opcode::BackwardWeight)) {
-    const PartTimes input = scaled(measured, Opcode::BackwardInput, Opcode::BackwardInput, sizes),
-                    weight =
-                        scaled(measured, Opcode::BackwardWeight, Opcode::BackwardWeight, sizes);
-    return PartTimes{.layer = input.layer + weight.layer,
-                     .embedding = input.embedding + weight.embedding,
-                     .head = input.head + weight.head,
-                     .origin = "measured backward_input + backward_weight"};
-  }
+      knows(measured, Opcode::BackwardWeight))
+    return {Opcode::BackwardInput, Opcode::BackwardWeight};
   for (const Relative &relative : kRelatives)
     if (relative.wanted == opcode && knows(measured, relative.from))
-      return scaled(measured, relative.from, opcode, sizes);
-  return std::nullopt;
+      return {relative.from};
+  return {};
+}
+
+/// A part that has work of the action and that the file does not have: `layer`; or empty.
+std::string_view missingPart(const Measurements &measured, Opcode opcode) {
+  const PartWeights weights = weightsOf(workOf(measured.model, measured.microbatch, opcode));
+  if (weights.layer > 0 && !measured.layer.contains(opcode))
+    return "layer";
+  if (weights.embedding > 0 && !measured.embedding.contains(opcode))
+    return "embedding";
+  return weights.head > 0 && !measured.head.contains(opcode) ? "head" : "";
+}
+
+/// `sources` is not empty.
+StatusOr<PartTimes> fromMeasured(const Machine &machine, const std::vector<Opcode> &sources,
+                                 Opcode opcode, const Sizes &sizes) {
+  const Measurements &measured = *machine.measured;
+  for (const Opcode source : sources)
+    if (const std::string_view part = missingPart(measured, source); !part.empty())
+      return Status(StatusCode::InvalidInput,
+                    fmt::format("machine `{}` does not say `measured.{}.{}`\nhelp: add it, or "
+                                "measure again: `vimec calibrate job.yaml -o machine.yaml`",
+                                machine.name, part, plan::findSignature(plan::code(source))->name));
+  if (sources.size() == 1)
+    return scaled(measured, sources.front(), opcode, sizes);
+  const PartTimes input = scaled(measured, sources[0], sources[0], sizes),
+                  weight = scaled(measured, sources[1], sources[1], sizes);
+  return PartTimes{.layer = input.layer + weight.layer,
+                   .embedding = input.embedding + weight.embedding,
+                   .head = input.head + weight.head,
+                   .origin = "measured backward_input + backward_weight"};
 }
 
 Status calibrateIt(const std::string &why) {
@@ -205,10 +227,10 @@ StatusOr<PartTimes> userStage(const Machine &machine, Opcode opcode, const Sizes
     return calibrateIt(fmt::format("machine `{}` was measured with another module or microbatch "
                                    "({}), from which nothing follows",
                                    machine.name, other));
-  const std::optional<PartTimes> times = fromMeasured(*machine.measured, opcode, sizes);
-  if (times && (knows(*machine.measured, opcode) || opcode == Opcode::Backward ||
-                opcode == Opcode::Evaluate || opcode == Opcode::EvaluateLoss))
-    return *times;
+  const std::vector<Opcode> sources = sourcesOf(*machine.measured, opcode);
+  if (!sources.empty() && (knows(*machine.measured, opcode) || opcode == Opcode::Backward ||
+                           opcode == Opcode::Evaluate || opcode == Opcode::EvaluateLoss))
+    return fromMeasured(machine, sources, opcode, sizes);
   return calibrateIt(fmt::format("machine `{}` was not measured with `{}`", machine.name,
                                  plan::findSignature(plan::code(opcode))->name));
 }
@@ -224,10 +246,12 @@ StatusOr<PartTimes> partTimes(const Machine &machine, const ModelConfig &model,
   if (machine.measured && isDecoder(machine.measured->model.family)) {
     if (const Status status = objection(machine, model); !status.ok())
       return status;
-    if (std::optional<PartTimes> times = fromMeasured(*machine.measured, opcode, sizes)) {
-      if (const std::string other = differenceOf(*machine.measured, sizes); !other.empty())
+    if (const auto sources = sourcesOf(*machine.measured, opcode); !sources.empty()) {
+      StatusOr<PartTimes> times = fromMeasured(machine, sources, opcode, sizes);
+      const std::string other = differenceOf(*machine.measured, sizes);
+      if (times.ok() && !other.empty())
         times->origin += fmt::format(", scaled by the work from {}", other);
-      return std::move(*times);
+      return times;
     }
   }
   return roofline(machine, model.type, workOf(model, caps, opcode, sharers), used);

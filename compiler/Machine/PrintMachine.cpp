@@ -50,8 +50,9 @@ std::string measuredText(const Measurements &measured) {
     if (!times.empty())
       text += fmt::format("  {}:\n", part.key);
     for (const auto &[opcode, time] : times)
-      text += fmt::format("    {}: {{value: {}, spread: {:.3g}}}\n", nameOfOpcode(opcode),
-                          printFigure(FigureKind::Seconds, time.seconds), time.spread);
+      text += fmt::format("    {}: {{value: {}{}}}\n", nameOfOpcode(opcode),
+                          printFigure(FigureKind::Seconds, time.seconds),
+                          time.spread ? fmt::format(", spread: {:.3g}", *time.spread) : "");
   }
   return text;
 }
@@ -68,11 +69,12 @@ Json jsonOf(const Measurements &measured) {
     microbatch[std::string(row.key)] = measured.microbatch.*row.number;
   Json times = Json::array();
   for (const MeasuredPart &part : kMeasuredParts)
-    for (const auto &[opcode, time] : measured.*part.times)
-      times.push_back({{"of", part.key},
-                       {"what", nameOfOpcode(opcode)},
-                       {"seconds", time.seconds},
-                       {"spread", time.spread}});
+    for (const auto &[opcode, time] : measured.*part.times) {
+      times.push_back(
+          {{"of", part.key}, {"what", nameOfOpcode(opcode)}, {"seconds", time.seconds}});
+      if (time.spread)
+        times.back()["spread"] = *time.spread;
+    }
   return {
       {"source", measured.source}, {"model", model}, {"microbatch", microbatch}, {"times", times}};
 }

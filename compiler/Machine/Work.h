@@ -15,6 +15,7 @@ namespace vime {
 
 struct Work {
   double flops = 0, bytes = 0;
+  bool operator==(const Work &) const = default;
 };
 
 constexpr Work operator+(Work one, Work other) {
@@ -24,6 +25,10 @@ constexpr Work operator*(double times, Work work) {
   return {times * work.flops, times * work.bytes};
 }
 
+/// One number for both, to compare parts by: operations, and where there are none, bytes, of which
+/// machines move one in about the time of twenty operations.
+constexpr double weightOf(Work work) { return work.flops > 0 ? work.flops : 20 * work.bytes; }
+
 /// Of one layer, of the embedding, and of the final norm with the head.
 struct PartWork {
   Work layer, embedding, head;
@@ -32,6 +37,16 @@ struct PartWork {
            (range.embedding ? 1.0 : 0.0) * embedding + (range.head ? 1.0 : 0.0) * head;
   }
 };
+
+struct PartWeights {
+  double layer = 0, embedding = 0, head = 0;
+};
+
+/// Of a model that nobody knows, a user's module, each part weighs the same.
+constexpr PartWeights weightsOf(const PartWork &work) {
+  const PartWeights weights = {weightOf(work.layer), weightOf(work.embedding), weightOf(work.head)};
+  return weights.layer + weights.embedding + weights.head > 0 ? weights : PartWeights{1, 1, 1};
+}
 
 /// Of tasks: of one microbatch that is as full as it can be; where samples pass in slices, of the
 /// mean slice. Of updates: once a step, for a replica that keeps one of `sharers` shares. Nothing

@@ -45,6 +45,27 @@ TEST(FitParts, StagesAreWhatTheirPartsAddUpTo) {
   }
 }
 
+// Stages that vary by 5 % do not tell an end that takes a hundredth of them: it has its share of
+// the work, whichever of the two was the slower one.
+TEST(FitParts, AnEndThatIsLessThanTheNoiseHasItsShareOfTheWork) {
+  constexpr PartWork kSmallEnds{.layer = {100, 1}, .embedding = {1, 1}, .head = {2, 1}};
+  for (const double noise : {-0.05, 0.05}) {
+    const std::vector<StageTime> stages = {{{0, 4, true, false}, 0.0401 * (1 + noise), 0.05},
+                                           {{4, 8, false, true}, 0.0402 * (1 - noise), 0.05}};
+    const FittedParts parts = fitParts(stages, kSmallEnds);
+    EXPECT_NEAR(parts.head, 0.02 * parts.layer, 0.01 * parts.layer) << noise;
+    EXPECT_NEAR(parts.embedding, 0.01 * parts.layer, 0.01 * parts.layer) << noise;
+  }
+}
+
+TEST(FitParts, APartThatNoStageHasIsTakenByItsWork) {
+  const std::vector<StageTime> stages = {{{4, 8, false, false}, 0.040}};
+  const FittedParts parts = fitParts(stages, kWork);
+  EXPECT_NEAR(parts.layer, 0.010, 1e-6);
+  EXPECT_NEAR(parts.head, 0.006, 1e-6);
+  EXPECT_NEAR(parts.embedding, 0.002, 1e-6);
+}
+
 TEST(FitParts, APartWithoutWorkTakesNothing) {
   const PartWork lossOnly{.layer = {}, .embedding = {}, .head = {0, 10}};
   const std::vector<StageTime> stages = {{{6, 8, false, true}, 0.003}};

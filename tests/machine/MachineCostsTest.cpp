@@ -2,6 +2,7 @@
 // follows from nothing.
 #include "compiler/Machine/MachineCosts.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -128,6 +129,42 @@ TEST(MachineCosts, MeasuredPartsMakeStagesOfAnySize) {
   EXPECT_EQ(costs->rows.front().origin, "measured");
 }
 
+TEST(MachineCosts, APartThatTheFileDoesNotHaveIsRefused) {
+  const plan::Plan plan = lowered({.schedule = "1f1b", .ranks = 2, .layers = 4});
+  const auto without = [&](MeasuredTimes Measurements::*part, Opcode opcode) {
+    Machine machine = measuredMachine(plan);
+    (*machine.measured.*part).erase(opcode);
+    return costsOn(machine, plan);
+  };
+  for (const auto &[part, name] :
+       {std::pair(&Measurements::layer, "layer"), std::pair(&Measurements::embedding, "embedding"),
+        std::pair(&Measurements::head, "head")}) {
+    const auto costs = without(part, Opcode::Forward);
+    ASSERT_FALSE(costs.ok()) << name;
+    EXPECT_THAT(costs.status().message(),
+                testing::AllOf(testing::StartsWith(fmt::format(
+                                   "machine `here` does not say `measured.{}.forward`", name)),
+                               testing::HasSubstr("help: add it, or measure again")));
+  }
+  EXPECT_TRUE(without(&Measurements::rank, Opcode::Forward).ok());
+}
+
+// A head of the size of a layer's work takes as long, of another work.
+TEST(MachineCosts, ARowHasTheWorkOfItsStages) {
+  const plan::Plan plan = lowered({.schedule = "1f1b", .ranks = 2, .layers = 4});
+  Machine machine = measuredMachine(plan);
+  machine.measured->embedding[Opcode::Forward] = machine.measured->head[Opcode::Forward] = {0};
+  const auto costs = costsOn(machine, plan);
+  ASSERT_TRUE(costs.ok());
+  const PartWork work = workOf(plan.models[0].config, plan::capsOf(plan.data), Opcode::Forward);
+  std::size_t stage = 0;
+  for (const CostRow &row : costs->rows)
+    if (row.what == "forward") {
+      EXPECT_EQ(row.work, work.of(plan.models[0].stages[stage++])) << row.of;
+    }
+  EXPECT_EQ(stage, 2U);
+}
+
 TEST(MachineCosts, HalvesOfABackwardAddUpToTheMeasuredWhole) {
   const plan::Plan whole = lowered({.schedule = "1f1b", .ranks = 2, .layers = 4});
   const plan::Plan split = lowered({.schedule = "zb-h1", .ranks = 2, .layers = 4});
@@ -153,6 +190,9 @@ TEST(MachineCosts, HalvesOfABackwardAddUpToTheMeasuredWhole) {
   halves.measured->layer[Opcode::BackwardWeight] = {8e-6};
   halves.measured->embedding.erase(Opcode::Backward);
   halves.measured->head.erase(Opcode::Backward);
+  halves.measured->embedding[Opcode::BackwardWeight] = {0};
+  halves.measured->head[Opcode::BackwardInput] =
+      halves.measured->head[Opcode::BackwardWeight] = {0};
   const auto joined = costsOn(halves, whole);
   ASSERT_TRUE(joined.ok());
   EXPECT_EQ(nanosecondsOf(*joined, 0, Opcode::Backward), 2 * 19000);
@@ -190,6 +230,7 @@ TEST(MachineCosts, UsersModulesHaveNoneUntilTheyAreMeasured) {
   EXPECT_THAT(costsOn(plainMachine(true), plan).status().message(),
               testing::HasSubstr("help: measure this job: `vimec calibrate"));
   Machine machine = measuredMachine(plan);
+  machine.measured->layer[Opcode::Loss] = machine.measured->embedding[Opcode::Loss] = {0};
   const auto costs = costsOn(machine, plan);
   ASSERT_TRUE(costs.ok()) << costs.status().message();
   EXPECT_EQ(nanosecondsOf(*costs, 0, Opcode::Forward), 21000);
