@@ -67,12 +67,17 @@ private:
 
 } // namespace
 
-bool checkText(std::string_view text, const std::string &file, Findings &findings) {
+bool checkText(std::string_view text, const std::string &file, Findings &findings,
+               std::string_view what) {
   if (text.starts_with("VIME") && text.find('\0') != std::string_view::npos) {
-    findings.error(Rule::J, number(JobCode::Encoding), "the file is a plan, not a job")
+    findings
+        .error(Rule::J, number(JobCode::Encoding), "the file is a plan, not " + std::string(what))
         .at({.file = file})
         .withHelp(
-            "`vimec show` prints a plan with the job that it was made from, `vime-exec` runs it");
+            what == "a job"
+                ? "`vimec show` prints a plan with the job that it was made from, `vime-exec` "
+                  "runs it"
+                : "`vimec show` prints a plan; `vimec machines h100-80g` prints a machine");
     return false;
   }
   if (text.size() > kLargestFile) {
@@ -80,7 +85,7 @@ bool checkText(std::string_view text, const std::string &file, Findings &finding
         .error(Rule::J, number(JobCode::TooLarge),
                "the file has more than " + std::to_string(kLargestFile) + " bytes")
         .at({.file = file})
-        .note("no job needs as many");
+        .note("nothing that is " + std::string(what) + " needs as many");
     return false;
   }
   const std::size_t before = findings.size();

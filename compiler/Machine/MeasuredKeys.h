@@ -13,21 +13,22 @@ namespace vime {
 template <typename Owner> struct MeasuredNumber {
   std::string_view key;
   std::uint32_t Owner::*number;
+  double most; // what a job may say
 };
 
 inline constexpr std::array kModelNumbers = {
-    MeasuredNumber<ModelConfig>{"hidden", &ModelConfig::hidden},
-    MeasuredNumber<ModelConfig>{"heads", &ModelConfig::heads},
-    MeasuredNumber<ModelConfig>{"kv_heads", &ModelConfig::kvHeads},
-    MeasuredNumber<ModelConfig>{"head_width", &ModelConfig::headWidth},
-    MeasuredNumber<ModelConfig>{"ffn", &ModelConfig::ffn},
-    MeasuredNumber<ModelConfig>{"vocab", &ModelConfig::vocab}};
+    MeasuredNumber<ModelConfig>{"hidden", &ModelConfig::hidden, 1 << 20},
+    MeasuredNumber<ModelConfig>{"heads", &ModelConfig::heads, 1 << 20},
+    MeasuredNumber<ModelConfig>{"kv_heads", &ModelConfig::kvHeads, 1 << 20},
+    MeasuredNumber<ModelConfig>{"head_width", &ModelConfig::headWidth, 1 << 20},
+    MeasuredNumber<ModelConfig>{"ffn", &ModelConfig::ffn, 1 << 22},
+    MeasuredNumber<ModelConfig>{"vocab", &ModelConfig::vocab, 1 << 24}};
 
 inline constexpr std::array kMicrobatchNumbers = {
-    MeasuredNumber<MicrobatchCaps>{"tokens", &MicrobatchCaps::tokens},
-    MeasuredNumber<MicrobatchCaps>{"samples", &MicrobatchCaps::segments},
-    MeasuredNumber<MicrobatchCaps>{"sequence", &MicrobatchCaps::segmentTokens},
-    MeasuredNumber<MicrobatchCaps>{"slices", &MicrobatchCaps::slices}};
+    MeasuredNumber<MicrobatchCaps>{"tokens", &MicrobatchCaps::tokens, 1 << 29},
+    MeasuredNumber<MicrobatchCaps>{"samples", &MicrobatchCaps::segments, 1 << 29},
+    MeasuredNumber<MicrobatchCaps>{"sequence", &MicrobatchCaps::segmentTokens, 1 << 29},
+    MeasuredNumber<MicrobatchCaps>{"slices", &MicrobatchCaps::slices, 1 << 29}};
 
 /// What times are of.
 struct MeasuredPart {

@@ -72,6 +72,15 @@ const std::string *NodeReader::scalar(const std::string &path, const Entry &entr
   return nullptr;
 }
 
+std::string NodeReader::source(const std::string &path, const Entry &entry) {
+  const std::string *text = scalar(path, entry);
+  if (text && text->find_first_not_of(' ') == text->npos)
+    error(JobCode::MissingKey, inBackticks(path) + " is empty", entry.value.span,
+          "where is this from?")
+        .withHelp("name a data sheet, a measurement, or say that it is assumed");
+  return text ? *text : std::string();
+}
+
 void NodeReader::report(const std::string &path, const Entry &entry, const ValueProblem &problem) {
   error(problem.code, inBackticks(path) + ' ' + problem.message, entry.value.span, problem.label)
       .withHelp(problem.help);

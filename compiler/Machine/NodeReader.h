@@ -37,6 +37,8 @@ public:
                const std::vector<std::string_view> &keys);
   bool isMapping(const std::string &path, const Entry &entry);
 
+  /// Where a number is from; an empty text is no source.
+  std::string source(const std::string &path, const Entry &entry);
   /// The text of one value; null, and why.
   const std::string *scalar(const std::string &path, const Entry &entry);
   std::optional<double> number(const std::string &path, const Entry &entry, FigureKind kind);

@@ -90,8 +90,8 @@ private:
         continue;
       if (part.key == "value")
         figure.value = reader.number(path, part, field.kind).value_or(0);
-      else if (const std::string *text = reader.scalar(path + ".source", part))
-        figure.source = *text;
+      else
+        figure.source = reader.source(path + ".source", part);
     }
     for (const std::string_view key : {"value", "source"})
       if (!findEntry(entry.value, key))
@@ -108,7 +108,7 @@ private:
 std::optional<Machine> readMachine(std::string_view text, const std::string &file,
                                    Findings &findings) {
   const std::size_t before = findings.size();
-  if (!checkText(text, file, findings))
+  if (!checkText(text, file, findings, "a machine"))
     return std::nullopt;
   const std::optional<Node> root = readDocument(text, file, findings, "a machine");
   if (!root)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/Machine/MeasuredKeys.h"
+#include "compiler/Machine/SleepTimes.h"
 
 namespace vime {
 
@@ -25,14 +26,15 @@ public:
     std::vector<std::string_view> keys = {"source", "model", "microbatch"};
     for (const MeasuredPart &part : kMeasuredParts)
       keys.push_back(part.key);
+    if (const Entry *model = findEntry(section.value, "model")) // says what sizes there are
+      readModel(*model, measured.model);
     for (const Entry &entry : section.value.entries) {
       if (!reader.isKnown("`measured`", entry, keys))
         continue;
       if (entry.key == "source") {
-        if (const std::string *text = reader.scalar("measured.source", entry))
-          measured.source = *text;
+        measured.source = reader.source("measured.source", entry);
       } else if (entry.key == "model") {
-        readModel(entry, measured.model);
+        continue; // has been read
       } else if (entry.key == "microbatch") {
         readNumbers(entry, "measured.microbatch", kMicrobatchNumbers, measured.microbatch);
       } else {
@@ -42,10 +44,27 @@ public:
     for (const std::string_view key : {"source", "model", "microbatch"})
       if (!findEntry(section.value, key))
         reader.missing("measured." + std::string(key), section.keySpan);
+    judgeParts(section);
     return measured;
   }
 
 private:
+  /// Stages that sleep or do nothing are measured as a whole, all others by their parts.
+  void judgeParts(const Entry &section) {
+    for (const Entry &entry : section.value.entries) {
+      const bool isWhole = entry.key == "stage",
+                 isPart = entry.key == "layer" || entry.key == "embedding" || entry.key == "head";
+      if (isEmpty(family) ? isPart : isWhole)
+        reader
+            .error(JobCode::UnknownKey,
+                   inBackticks("measured." + entry.key) + " is nothing that family `" +
+                       std::string(nameOf(family)) + "` has",
+                   entry.keySpan)
+            .withHelp(isEmpty(family) ? "its stages are measured as a whole: `stage`"
+                                      : "its parts are `layer`, `embedding` and `head`");
+    }
+  }
+
   template <typename Rows, typename Owner>
   void readNumbers(const Entry &section, const std::string &path, const Rows &rows, Owner &owner,
                    const std::vector<std::string_view> &others = {}) {
@@ -58,21 +77,22 @@ private:
       if (reader.isKnown(inBackticks(path), entry, keys))
         for (const auto &row : rows)
           if (row.key == entry.key)
-            owner.*row.number = countOf(path + '.' + entry.key, entry);
+            owner.*row.number = countOf(path + '.' + entry.key, entry, row.most);
     for (const auto &row : rows)
       if (!findEntry(section.value, row.key))
         reader.missing(path + '.' + std::string(row.key), section.keySpan);
   }
 
-  std::uint32_t countOf(const std::string &path, const Entry &entry) {
-    const FieldSpec any{.type = FieldType::Count, .least = 0, .most = 4294967295.0};
+  /// What is no decoder has no sizes.
+  double least() const { return isDecoder(family) ? 1 : 0; }
+
+  std::uint32_t countOf(const std::string &path, const Entry &entry, double most) {
+    const FieldSpec any{.type = FieldType::Count, .least = least(), .most = most};
     const std::optional<Value> value = reader.value(path, entry, any);
     return value ? static_cast<std::uint32_t>(std::get<std::uint64_t>(*value)) : 0;
   }
 
   void readModel(const Entry &section, ModelConfig &model) {
-    readNumbers(section, "measured.model", kModelNumbers, model,
-                {"family", "dtype", "kernels", "recompute"});
     const std::string path = "measured.model.";
     const auto word = [&](const char *key, std::span<const std::string_view> words) {
       const Entry *entry = findEntry(section.value, key);
@@ -86,6 +106,9 @@ private:
     model.kernels =
         word("kernels", kKernels) == 0 ? KernelLibrary::Native : KernelLibrary::LibTorch;
     model.recomputesLayers = word("recompute", kRecompute) == 1;
+    family = model.family;
+    readNumbers(section, "measured.model", kModelNumbers, model,
+                {"family", "dtype", "kernels", "recompute"});
   }
 
   void readTimes(const Entry &section, Measurements &measured) {
@@ -115,9 +138,8 @@ private:
       else
         time.spread = spreadOf(path + ".spread", part);
     }
-    for (const std::string_view key : {"value", "spread"})
-      if (!findEntry(entry.value, key))
-        reader.missing(path + '.' + std::string(key), entry.keySpan);
+    if (!findEntry(entry.value, "value"))
+      reader.missing(path + ".value", entry.keySpan);
     return time;
   }
 
@@ -128,6 +150,7 @@ private:
   }
 
   NodeReader &reader;
+  ModelFamily family = ModelFamily::Llama;
 };
 
 } // namespace

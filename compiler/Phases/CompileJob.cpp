@@ -21,6 +21,8 @@
 namespace vime {
 namespace {
 
+constexpr std::string_view kHelp = "\nhelp: "; // before the remedy in the message of a status
+
 std::string textOf(mlir::ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -93,8 +95,11 @@ private:
     if (options.machine) {
       const StatusOr<MachineCosts> costs = costsOn(*options.machine, plan);
       if (!costs.ok()) {
-        findings.error(Rule::J, vime::number(JobCode::MachineUnreadable), costs.status().message())
-            .at(job.cluster.machine.span);
+        const std::string &why = costs.status().message();
+        const std::size_t help = std::min(why.find(kHelp), why.size());
+        findings.error(Rule::J, vime::number(JobCode::MachineUnreadable), why.substr(0, help))
+            .at(job.cluster.machine.span)
+            .withHelp(why.substr(std::min(help + kHelp.size(), why.size())));
         compiled.plan.reset();
         return false;
       }
