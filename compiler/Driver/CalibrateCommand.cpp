@@ -1,10 +1,15 @@
 // vimec calibrate: some steps of a job, run here and traced, become a machine.
 #include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <system_error>
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,6 +18,7 @@
 #include "compiler/Driver/Commands.h"
 #include "compiler/Driver/PlanCosts.h"
 #include "compiler/Driver/PlanOfJob.h"
+#include "compiler/Frontend/FieldTable.h"
 #include "compiler/Machine/Calibrate.h"
 #include "compiler/Machine/FigureText.h"
 #include "compiler/Machine/PrintMachine.h"
@@ -23,6 +29,8 @@ namespace vime {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kMostSteps = 100'000;
 
 /// A folder of its own, gone with its content at the end.
 class WorkFolder {
@@ -73,6 +81,43 @@ Status judgeCores(const plan::Plan &plan, std::uint32_t cores) {
                   counted(plan.mesh.ranks(), "rank"), counted(cores, "core")));
 }
 
+/// The steps to measure, and one before them. What the job says of them does not matter.
+void keepToSteps(Job &job, int steps) {
+  job.run.steps.value = static_cast<std::uint32_t>(steps) + 1;
+}
+
+/// Of the file, as a machine may be named.
+std::string nameOfMachine(const std::string &file) {
+  std::string name = fs::path(file).stem();
+  const FieldSpec spec{.type = FieldType::Name};
+  const auto isName = [&] { return std::holds_alternative<Value>(parseValue(spec, name)); };
+  for (char &letter : name)
+    if (!std::isalnum(static_cast<unsigned char>(letter)) && letter != '_' && letter != '.')
+      letter = '-';
+  return file != "-" && isName() ? name : "here";
+}
+
+/// Before minutes of measuring: what is measured, and whether there is a folder that takes the
+/// file.
+Status judge(const CalibrateArguments &arguments) {
+  if (arguments.steps < 1 || arguments.steps > kMostSteps)
+    return Status(StatusCode::Usage,
+                  fmt::format("`--steps` is {}, must be at least 1 and at most {}", arguments.steps,
+                              kMostSteps));
+  const std::string &file = arguments.machine;
+  if (const std::string input = replacedBy(file, {arguments.job.file}); !input.empty())
+    return Status(StatusCode::Usage,
+                  "the machine would replace `" + input + "`, which it is made from");
+  const std::string folder = fs::path(file).parent_path();
+  if (file == "-" || access(file.c_str(), W_OK) == 0 ||
+      access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0)
+    return Status();
+  return Status(StatusCode::File,
+                fmt::format("cannot write `{}`: {}\nhelp: name a file in a folder "
+                            "that can be written to",
+                            file, std::strerror(errno)));
+}
+
 /// vime-exec beside this program runs the plan and traces all steps but the first one.
 Status runTraced(const std::string &plan, const std::string &traces,
                  const CalibrateArguments &arguments) {
@@ -86,7 +131,7 @@ Status runTraced(const std::string &plan, const std::string &traces,
   if (!code.ok())
     return code.status();
   if (*code == static_cast<int>(StatusCode::Interrupted))
-    return Status(StatusCode::Interrupted, "interrupted");
+    return Status(StatusCode::Interrupted, ""); // it has said so itself
   if (*code != 0)
     return Status(static_cast<StatusCode>(*code),
                   fmt::format("the run failed with exit code {}, so nothing was measured", *code));
@@ -118,11 +163,10 @@ StatusOr<Calibrated> calibrate(const plan::Plan &plan, const std::string &folder
     return Status(StatusCode::InvalidInput,
                   "no whole step was measured\nhelp: take more `--steps`");
   alignClocks(table, *traces);
-  const std::string stem = fs::path(arguments.machine).stem();
   Calibrated found{
       .machine =
           calibrated(table, observedTimes(table, *traces),
-                     {.name = arguments.machine == "-" || stem.empty() ? "here" : stem,
+                     {.name = nameOfMachine(arguments.machine),
                       .source = fmt::format(
                           "{} of `{}`, {} on {} over {}",
                           counted(static_cast<std::size_t>(arguments.steps), "step"), plan.run.name,
@@ -143,6 +187,7 @@ std::string milliseconds(std::int64_t nanoseconds) {
 
 void tell(const Calibrated &found, const CalibrateArguments &arguments,
           const OutputOptions &output) {
+  constexpr double kTrue = 0.2;
   const double error =
       static_cast<double>(found.expected) / static_cast<double>(found.measured) - 1;
   if (output.json)
@@ -159,6 +204,12 @@ void tell(const Calibrated &found, const CalibrateArguments &arguments,
                              arguments.machine, found.machine.measured->source,
                              milliseconds(found.measured), milliseconds(found.expected),
                              100 * error, shellWord(arguments.machine));
+  if (std::abs(error) > kTrue)
+    std::cerr << fmt::format("warning: what was written does not even foretell the run that it was "
+                             "measured on: {} for {}\n  = help: measure while nothing else runs; "
+                             "where stages take a few microseconds, what ranks wait for each other "
+                             "decides, of which a machine says nothing\n",
+                             milliseconds(found.expected), milliseconds(found.measured));
 }
 
 } // namespace
@@ -168,15 +219,14 @@ int runCalibrate(const CalibrateArguments &arguments, const OutputOptions &outpu
     return reportFailure(
         Status(StatusCode::Usage, "the machine and `--json` both go to standard output"), output,
         "name another file behind `-o`");
-  if (const std::string input = replacedBy(arguments.machine, {arguments.job.file}); !input.empty())
-    return reportFailure(Status(StatusCode::Usage,
-                                "the machine would replace `" + input + "`, which it is made from"),
-                         output);
-  JobArguments job = arguments.job; // the first step is not measured
-  job.settings.push_back(fmt::format("run.steps={}", arguments.steps + 1));
+  if (const Status fit = judge(arguments); !fit.ok())
+    return reportFailure(fit, output);
   SourceCache sources;
   Findings findings;
-  const StatusOr<plan::Plan> plan = planOfJob(job, findings, sources, keepToTraining);
+  const StatusOr<plan::Plan> plan = planOfJob(arguments.job, findings, sources, [&](Job &job) {
+    keepToTraining(job);
+    keepToSteps(job, arguments.steps);
+  });
   if (!plan.ok())
     return findings.any() ? reportFindings(findings, sources, output)
                           : reportFailure(plan.status(), output);
@@ -190,6 +240,8 @@ int runCalibrate(const CalibrateArguments &arguments, const OutputOptions &outpu
   Status status = plan::writePlan(*plan, file);
   if (status.ok())
     status = runTraced(file, traces, arguments);
+  if (status.code() == StatusCode::Interrupted && status.message().empty() && !output.json)
+    return status.exitCode();
   if (!status.ok())
     return reportFailure(status, output);
   const StatusOr<Calibrated> found = calibrate(*plan, traces, arguments);

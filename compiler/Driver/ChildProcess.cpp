@@ -20,7 +20,7 @@ class HeldSignals {
 public:
   HeldSignals() {
     sigemptyset(&held);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD})
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD})
       sigaddset(&held, signal);
     sigprocmask(SIG_BLOCK, &held, &before);
   }
@@ -48,6 +48,7 @@ private:
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent)
     _exit(kCannotStart);
+  signal(SIGQUIT, SIG_IGN); // it ends by the SIGTERM that follows, and leaves nothing behind
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   dup2(STDERR_FILENO, STDOUT_FILENO);
   execv(arguments[0], arguments);
@@ -75,7 +76,9 @@ StatusOr<int> runChild(const std::vector<std::string> &command) {
   for (;;) {
     int state = 0;
     if (waitpid(child, &state, WNOHANG) == child) {
-      if (interrupted)
+      const bool saidSo =
+          WIFEXITED(state) && WEXITSTATUS(state) == static_cast<int>(StatusCode::Interrupted);
+      if (interrupted && !saidSo)
         return Status(StatusCode::Interrupted, "interrupted");
       if (WIFSIGNALED(state))
         return Status(StatusCode::Internal, fmt::format("`{}` was killed by signal {}",
@@ -86,7 +89,9 @@ StatusOr<int> runChild(const std::vector<std::string> &command) {
     if (signal.number <= 0 || signal.number == SIGCHLD)
       continue;
     interrupted = true;
-    if (signal.isOursAlone)
+    if (signal.number == SIGQUIT)
+      kill(child, SIGTERM);
+    else if (signal.isOursAlone)
       kill(child, signal.number);
   }
 }

@@ -5,7 +5,8 @@
 //
 // No shell is involved. The child has our standard error; its standard output goes there too, so
 // that ours has only our own results. It ends with us, however we end: SIGINT, SIGTERM and SIGHUP
-// are passed on to it while we wait, and `Interrupted` comes back when it is gone.
+// are passed on to it while we wait, SIGQUIT as a SIGTERM that lets it clean up, and when it is
+// gone `Interrupted` comes back, or its exit code of that name if it has said so itself.
 #pragma once
 
 #include <string>
