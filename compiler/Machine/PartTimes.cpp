@@ -8,6 +8,7 @@
 
 #include "compiler/Machine/FigureText.h"
 #include "compiler/Machine/MeasuredKeys.h"
+#include "compiler/Machine/SleepTimes.h"
 
 namespace vime {
 
@@ -209,6 +210,11 @@ Status calibrateIt(const std::string &why) {
 /// What of the measurements makes no sense for the model.
 Status objection(const Machine &machine, const ModelConfig &model) {
   const ModelConfig &measured = machine.measured->model;
+  if (!isDecoder(measured.family))
+    return calibrateIt(
+        fmt::format("machine `{}` was measured with a user's module, of which nothing "
+                    "follows for another model",
+                    machine.name));
   if (measured.type != model.type)
     return calibrateIt(fmt::format("machine `{}` was measured in {}, the plan computes in {}",
                                    machine.name, nameOf(measured.type), nameOf(model.type)));
@@ -243,7 +249,7 @@ StatusOr<PartTimes> partTimes(const Machine &machine, const ModelConfig &model,
   const Sizes sizes{model, caps, sharers};
   if (model.family == ModelFamily::TorchScript)
     return userStage(machine, opcode, sizes);
-  if (machine.measured && isDecoder(machine.measured->model.family)) {
+  if (machine.measured && !isEmpty(machine.measured->model.family)) {
     if (const Status status = objection(machine, model); !status.ok())
       return status;
     if (const auto sources = sourcesOf(*machine.measured, opcode); !sources.empty()) {

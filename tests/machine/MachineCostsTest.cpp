@@ -234,6 +234,10 @@ TEST(MachineCosts, UsersModulesHaveNoneUntilTheyAreMeasured) {
   const auto costs = costsOn(machine, plan);
   ASSERT_TRUE(costs.ok()) << costs.status().message();
   EXPECT_EQ(nanosecondsOf(*costs, 0, Opcode::Forward), 21000);
+  plan.models[0].config.family = ModelFamily::Llama;
+  EXPECT_THAT(costsOn(machine, plan).status().message(),
+              testing::HasSubstr("was measured with a user's module"));
+  plan.models[0].config.family = ModelFamily::TorchScript;
   machine.measured->microbatch.tokens *= 2;
   EXPECT_THAT(costsOn(machine, plan).status().message(),
               testing::HasSubstr("from which nothing follows"));
