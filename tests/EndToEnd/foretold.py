@@ -2,13 +2,16 @@
 
     foretold.py BIN
 
-How well it foretells is measured by tests/Bench (part `foretold`); here the limits are those of a machine that is busy with
-other tests: they find a model that is wrong, not one that is a little off.
+How well it foretells is measured by tests/Bench (part `foretold`). Here other tests keep the machine busy, so what the limits
+show is little. Stages that sleep need no core: their steps are known from what they declare, and a wrong order, a lost
+dependency or a stage that is not counted is found. Of the decoder, whose ranks share cores with other tests, only what is
+wrong by a multiple is: a unit, a part that is missing or is counted twice per microbatch.
 """
 
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import statistics
@@ -44,6 +47,10 @@ class Foretold:
         done = self.tools.run("vimec", "calibrate", "calibrated.yaml", "-o", "machine.yaml", "--steps", STEPS, *options,
                               expect=expect)
         self.check("nothing is left in the temporary folder", not list(self.temporary.iterdir()))
+        told = re.search(r"follows, ([+-][0-9.]+)%", done.stderr)
+        if told and abs(float(told[1])) != 20:
+            self.check(f"a warning where it is off by more than 20 %: {done.stderr}",
+                       ("warning: " in done.stderr) == (abs(float(told[1])) > 20))
         return done
 
     def other_orders(self, name, transport, orders, limits, **shape):
@@ -98,7 +105,7 @@ class Foretold:
     def interruption(self):
         """A signal ends the run too, whether a terminal or somebody else sends it."""
         (self.folder / "calibrated.yaml").write_text(vime.job("1f1b", 2, model=SLEEP.replace("6ms", "200ms")))
-        for sent, to_group in ((signal.SIGTERM, False), (signal.SIGINT, True)):
+        for sent, to_group in ((signal.SIGTERM, False), (signal.SIGINT, True), (signal.SIGQUIT, True)):
             started = subprocess.Popen([self.tools.binaries / "vimec", "calibrate", "calibrated.yaml", "-o", "none.yaml",
                                         "--transport", "gloo"], cwd=self.folder, stderr=subprocess.PIPE, text=True,
                                        start_new_session=True)
@@ -109,7 +116,9 @@ class Foretold:
             os.killpg(started.pid, sent) if to_group else started.send_signal(sent)
             _, errors = started.communicate(timeout=60)
             self.check(f"exit code {started.returncode} behind {sent.name}: {errors}", started.returncode == 130)
-            self.check(f"says so: {errors}", "interrupted" in errors)
+            # A signal that somebody sends to the group, not a terminal, is passed on too, and the second one may end the run.
+            most = 2 if sent == signal.SIGINT else 1
+            self.check(f"says so: {errors}", 1 <= errors.count("error: interrupted") <= most)
             self.check("nothing is left in the temporary folder", not list(self.temporary.iterdir()))
             try:
                 os.killpg(started.pid, 0)
@@ -122,7 +131,7 @@ class Foretold:
 def main():
     with tempfile.TemporaryDirectory() as folder:
         test = Foretold(sys.argv[1], folder)
-        test.other_orders("sleep", "gloo", (("zb-h1", None), ("interleaved", 2)), (0.4, 1.3), model=SLEEP, samples=1, sequence=16)
+        test.other_orders("sleep", "gloo", (("zb-h1", None), ("interleaved", 2)), (0.6, 1.2), model=SLEEP, samples=1, sequence=16)
         test.other_orders("decoder", "local", (("gpipe", None), ("zb-v", 2)), (1 / 6, 6), model=DECODER, samples=4, sequence=64)
         test.files()
         test.what_a_run_would_write()
