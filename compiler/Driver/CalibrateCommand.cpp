@@ -81,9 +81,14 @@ Status judgeCores(const plan::Plan &plan, std::uint32_t cores) {
                   counted(plan.mesh.ranks(), "rank"), counted(cores, "core")));
 }
 
-/// The steps to measure, and one before them. What the job says of them does not matter.
-void keepToSteps(Job &job, int steps) {
-  job.run.steps.value = static_cast<std::uint32_t>(steps) + 1;
+/// The steps to measure, and one before them. What the job or another setting says of them does not
+/// matter.
+JobArguments withSteps(JobArguments job, int steps) {
+  std::erase_if(job.settings, [](const std::string &setting) {
+    return setting.starts_with("run.steps=") || setting.starts_with("run.train-iters=");
+  });
+  job.settings.push_back(fmt::format("run.steps={}", steps + 1));
+  return job;
 }
 
 /// Of the file, as a machine may be named.
@@ -94,7 +99,8 @@ std::string nameOfMachine(const std::string &file) {
   for (char &letter : name)
     if (!std::isalnum(static_cast<unsigned char>(letter)) && letter != '_' && letter != '.')
       letter = '-';
-  return file != "-" && isName() ? name : "here";
+  const bool saysSomething = name.find_first_not_of('-') != name.npos;
+  return file != "-" && saysSomething && isName() ? name : "here";
 }
 
 /// Before minutes of measuring: what is measured, and whether there is a folder that takes the
@@ -108,6 +114,9 @@ Status judge(const CalibrateArguments &arguments) {
   if (const std::string input = replacedBy(file, {arguments.job.file}); !input.empty())
     return Status(StatusCode::Usage,
                   "the machine would replace `" + input + "`, which it is made from");
+  std::error_code error;
+  if (fs::is_directory(file, error))
+    return Status(StatusCode::File, fmt::format("cannot write `{}`: it is a directory", file));
   const std::string folder = fs::path(file).parent_path();
   if (file == "-" || access(file.c_str(), W_OK) == 0 ||
       access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0)
@@ -223,10 +232,8 @@ int runCalibrate(const CalibrateArguments &arguments, const OutputOptions &outpu
     return reportFailure(fit, output);
   SourceCache sources;
   Findings findings;
-  const StatusOr<plan::Plan> plan = planOfJob(arguments.job, findings, sources, [&](Job &job) {
-    keepToTraining(job);
-    keepToSteps(job, arguments.steps);
-  });
+  const StatusOr<plan::Plan> plan =
+      planOfJob(withSteps(arguments.job, arguments.steps), findings, sources, keepToTraining);
   if (!plan.ok())
     return findings.any() ? reportFindings(findings, sources, output)
                           : reportFailure(plan.status(), output);

@@ -85,7 +85,7 @@ bool checkText(std::string_view text, const std::string &file, Findings &finding
         .error(Rule::J, number(JobCode::TooLarge),
                "the file has more than " + std::to_string(kLargestFile) + " bytes")
         .at({.file = file})
-        .note("nothing that is " + std::string(what) + " needs as many");
+        .note("no " + std::string(what.substr(2)) + " needs as many");
     return false;
   }
   const std::size_t before = findings.size();

@@ -44,7 +44,7 @@ std::optional<Node> readDocument(std::string_view text, const std::string &file,
                                  const std::string &what = "a job");
 
 /// UTF-8 without control characters, no tab in an indentation, no monstrous size. False if not;
-/// then YAML is not tried. `what` it should be.
+/// then YAML is not tried. `what` it should be, with its article.
 bool checkText(std::string_view text, const std::string &file, Findings &findings,
                std::string_view what = "a job");
 
