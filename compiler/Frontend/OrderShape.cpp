@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/Frontend/Microbatch.h"
 #include "schedules/Comparison.h"
 #include "schedules/Registry.h"
 
@@ -20,9 +21,12 @@ bool hasTransferCost(const Job &job) { return costsOf(job).transfer > 0; }
 
 Merging mergingOf(const Job &job) {
   const std::string &stated = job.pipeline.mergeBackwards.value;
-  return stated == "all"    ? Merging::All
-         : stated == "none" ? Merging::Nowhere
-                            : Merging::WhereItPays;
+  if (stated == "all")
+    return Merging::All;
+  // What nobody waits for in a whole step is not what nobody waits for in a shorter one; and halves
+  // that are merged in some microbatches only would keep numbers from sharing a program.
+  const bool varies = isPacked(job) || job.data.tail.value == "short";
+  return stated == "none" || varies ? Merging::Nowhere : Merging::WhereItPays;
 }
 
 bool mergesByCosts(const Job &job) {

@@ -23,7 +23,8 @@ ScheduleShape shapeOf(const Job &job);
 /// choose how many slots channels have, or to tell what those are worth that the job states.
 bool hasTransferCost(const Job &job);
 
-/// What `pipeline.merge_backwards` says.
+/// What `pipeline.merge_backwards` says; `auto` merges nothing where steps have different numbers
+/// of microbatches.
 Merging mergingOf(const Job &job);
 
 /// Whether `pipeline.costs` says which halves of backwards are merged, of an order by name.
