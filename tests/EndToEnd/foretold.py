@@ -131,7 +131,7 @@ class Foretold:
 def main():
     with tempfile.TemporaryDirectory() as folder:
         test = Foretold(sys.argv[1], folder)
-        test.other_orders("sleep", "gloo", (("zb-h1", None), ("interleaved", 2)), (0.6, 1.5), model=SLEEP, samples=1, sequence=16)
+        test.other_orders("sleep", "gloo", (("zb-h1", None), ("interleaved", 2)), (0.6, 1.2), model=SLEEP, samples=1, sequence=16)
         test.other_orders("decoder", "local", (("gpipe", None), ("zb-v", 2)), (1 / 6, 6), model=DECODER, samples=4, sequence=64)
         test.files()
         test.what_a_run_would_write()
