@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <tuple>
-
-#include <fmt/format.h>
 
 #include "compiler/Analysis/Meetings.h"
 #include "compiler/Analysis/StepBody.h"
@@ -18,223 +15,6 @@ using trace::TracedAction;
 using verify::ActionTable;
 using verify::kNone;
 using verify::RankView;
-
-namespace {
-
-/// For each entry of the body the action of the trace; empty if the step is not there whole.
-std::vector<const TracedAction *> matched(const ActionTable &table, const RankView &rank,
-                                          const RankTrace &trace, std::uint32_t step) {
-  const verify::Segment *body = stepBodyOf(rank);
-  if (!body)
-    return {};
-  std::vector<const TracedAction *> found;
-  for (const TracedAction &action : trace.actions)
-    if (action.step == step && action.action >= table[body->first].action &&
-        action.action <= table[body->end - 1].action)
-      found.push_back(&action);
-  if (found.size() != body->end - body->first)
-    return {};
-  for (std::uint32_t entry = body->first; entry < body->end; ++entry)
-    if (found[entry - body->first]->action != table[entry].action)
-      return {};
-  return found;
-}
-
-/// The two entries of every transfer in a step, sender first, with the channel's ranks as places in
-/// the table.
-struct Transfer {
-  std::size_t source, destination;
-  std::uint32_t send, receive;
-};
-
-std::vector<Transfer> transfersOf(const ActionTable &table) {
-  std::vector<Transfer> transfers;
-  for (const verify::Channel &channel : table.channels()) {
-    if (!channel.matched)
-      continue;
-    const verify::LaneView &sends = table.lanes()[channel.sendLanes.front()];
-    const verify::LaneView &receives = table.lanes()[channel.receiveLanes.front()];
-    const auto inStep = [&](const verify::LaneView &lane) {
-      std::vector<std::uint32_t> entries;
-      const RankView &rank = table.ranks()[lane.rank];
-      const verify::Segment *body = stepBodyOf(rank);
-      for (const std::uint32_t entry : table.dispatched(lane))
-        if (body && body->first <= entry && entry < body->end)
-          entries.push_back(entry);
-      return entries;
-    };
-    const auto sent = inStep(sends), received = inStep(receives);
-    for (std::size_t index = 0; index < std::min(sent.size(), received.size()); ++index)
-      transfers.push_back({sends.rank, receives.rank, sent[index], received[index]});
-  }
-  return transfers;
-}
-
-/// A step of all ranks; empty where one of them has not traced it.
-using Step = std::vector<std::vector<const TracedAction *>>;
-
-Step stepOf(const ActionTable &table, const std::vector<RankTrace> &traces, std::uint32_t step) {
-  Step found;
-  for (std::size_t rank = 0; rank < table.ranks().size(); ++rank) {
-    found.push_back(matched(table, table.ranks()[rank], traces[rank], step));
-    if (found.back().empty())
-      return {};
-  }
-  return found;
-}
-
-/// The first thousand: each is looked for in all traces.
-std::vector<std::uint32_t> stepsOf(const RankTrace &trace) {
-  constexpr std::size_t kMostSteps = 1000;
-  std::vector<std::uint32_t> steps;
-  for (const TracedAction &action : trace.actions)
-    if (steps.size() < kMostSteps && (steps.empty() || steps.back() != action.step))
-      steps.push_back(action.step);
-  return steps;
-}
-
-const TracedAction &at(const ActionTable &table, const Step &step, std::size_t rank,
-                       std::uint32_t entry) {
-  return *step[rank][entry - stepBodyOf(table.ranks()[rank])->first];
-}
-
-} // namespace
-
-StatusOr<std::vector<RankTrace>> readTraces(const std::string &folder, const ActionTable &table,
-                                            std::array<std::uint64_t, 2> planId) {
-  std::vector<RankTrace> traces;
-  for (const RankView &rank : table.ranks()) {
-    StatusOr<RankTrace> trace = trace::readTrace(folder + "/" + trace::traceNameOf(rank.rank));
-    if (!trace.ok())
-      return trace.status();
-    if (trace->planId != planId || trace->rank != rank.rank)
-      return Status(StatusCode::InvalidInput, fmt::format("`{}/{}` was traced of another plan",
-                                                          folder, trace::traceNameOf(rank.rank)));
-    traces.push_back(std::move(*trace));
-  }
-  return traces;
-}
-
-std::optional<std::uint32_t> lastStepOf(const ActionTable &table,
-                                        const std::vector<RankTrace> &traces) {
-  std::vector<std::uint32_t> steps = stepsOf(traces.front());
-  for (; !steps.empty(); steps.pop_back())
-    if (!stepOf(table, traces, steps.back()).empty())
-      return steps.back();
-  return std::nullopt;
-}
-
-namespace {
-
-/// From one clock to another: `slope` · time + `offset`.
-struct ClockLine {
-  double slope = 1, offset = 0;
-  double of(double time) const { return slope * time + offset; }
-  ClockLine inverse() const { return {1 / slope, -offset / slope}; }
-  /// First the other one, then this one.
-  ClockLine after(const ClockLine &other) const {
-    return {slope * other.slope, slope * other.offset + offset};
-  }
-};
-
-/// How much later than it was posted a message seemed to arrive, at least, in a part of the trace.
-struct Soonest {
-  double delay = 0, when = 0;
-  bool known = false;
-  void see(double observed, double time) {
-    if (!known || observed < delay)
-      *this = {observed, time, true};
-  }
-};
-
-/// Early and late, there and back.
-struct PairDelays {
-  Soonest there[2], back[2];
-};
-
-/// From the clock of the lower rank to that of the higher one.
-std::optional<ClockLine> lineOf(const PairDelays &delays) {
-  double offsets[2], times[2];
-  for (int half = 0; half < 2; ++half) {
-    const Soonest &there = delays.there[half], &back = delays.back[half];
-    if (!there.known || !back.known)
-      return std::nullopt;
-    offsets[half] = (there.delay - back.delay) / 2;
-    times[half] = (there.when + back.when) / 2;
-  }
-  const double apart = times[1] - times[0];
-  const double drift = apart > 0 ? (offsets[1] - offsets[0]) / apart : 0;
-  return ClockLine{1 + drift, offsets[0] - drift * times[0]};
-}
-
-/// The clocks say the same: both tie it to the wall clock alike.
-bool shareClock(const RankTrace &one, const RankTrace &other) {
-  const std::int64_t difference =
-      (one.startedWall - one.startedAt) - (other.startedWall - other.startedAt);
-  return -1'000'000 < difference && difference < 1'000'000;
-}
-
-/// What the messages of each pair of ranks, the lower one first, seem to take.
-std::map<std::pair<std::size_t, std::size_t>, PairDelays>
-delaysOf(const ActionTable &table, const std::vector<RankTrace> &traces) {
-  std::map<std::pair<std::size_t, std::size_t>, PairDelays> pairs;
-  const std::vector<Transfer> transfers = transfersOf(table);
-  const std::vector<std::uint32_t> steps = stepsOf(traces.front());
-  for (std::size_t place = 0; place < steps.size(); ++place) {
-    const Step step = stepOf(table, traces, steps[place]);
-    if (step.empty())
-      continue;
-    for (std::size_t index = 0; index < transfers.size(); ++index) {
-      const Transfer &transfer = transfers[index];
-      const TracedAction &send = at(table, step, transfer.source, transfer.send);
-      const TracedAction &receive = at(table, step, transfer.destination, transfer.receive);
-      if (receive.end == 0 || receive.awaited == 0)
-        continue;
-      const bool isThere = transfer.source < transfer.destination;
-      PairDelays &pair = pairs[std::minmax(transfer.source, transfer.destination)];
-      const std::size_t half = 2 * place >= steps.size() ? 1 : 0;
-      (isThere ? pair.there : pair.back)[half].see(
-          static_cast<double>(receive.end - send.posted),
-          static_cast<double>(isThere ? send.posted : receive.end));
-    }
-  }
-  return pairs;
-}
-
-void apply(const ClockLine &line, RankTrace &trace) {
-  for (TracedAction &action : trace.actions)
-    for (std::int64_t *time : {&action.posted, &action.begin, &action.end})
-      if (*time != 0)
-        *time = static_cast<std::int64_t>(line.of(static_cast<double>(*time)));
-}
-
-} // namespace
-
-void alignClocks(const ActionTable &table, std::vector<RankTrace> &traces) {
-  if (std::all_of(traces.begin(), traces.end(),
-                  [&](const RankTrace &trace) { return shareClock(traces.front(), trace); }))
-    return;
-  const auto pairs = delaysOf(table, traces);
-  std::vector<std::optional<ClockLine>> toFirst(traces.size()); // from each rank's own clock
-  toFirst[0] = ClockLine{};
-  for (bool goesOn = true; goesOn;) {
-    goesOn = false;
-    for (const auto &[ranks, delays] : pairs) {
-      const auto [low, high] = ranks;
-      const std::optional<ClockLine> line = lineOf(delays);
-      if (!line || toFirst[low].has_value() == toFirst[high].has_value())
-        continue;
-      if (toFirst[low])
-        toFirst[high] = toFirst[low]->after(line->inverse());
-      else
-        toFirst[low] = toFirst[high]->after(*line);
-      goesOn = true;
-    }
-  }
-  for (std::size_t rank = 0; rank < traces.size(); ++rank)
-    if (toFirst[rank])
-      apply(*toFirst[rank], traces[rank]);
-}
 
 namespace {
 
@@ -283,12 +63,13 @@ std::int64_t endOf(const TracedAction &send, const TracedAction &receive, std::i
 }
 
 /// Both ends of a transfer are one: it was ready when the later one was posted.
-void joinTransfers(const ActionTable &table, const Step &step, Simulated &run) {
+void joinTransfers(const ActionTable &table, const TracedStep &step, Simulated &run) {
   for (const Transfer &transfer : transfersOf(table)) {
     ActionTimes &send = run.times[transfer.send], &receive = run.times[transfer.receive];
     const std::int64_t ready = std::max(send.posted, receive.posted);
-    const std::int64_t end = endOf(at(table, step, transfer.source, transfer.send),
-                                   at(table, step, transfer.destination, transfer.receive), ready);
+    const std::int64_t end =
+        endOf(tracedAt(table, step, transfer.source, transfer.send),
+              tracedAt(table, step, transfer.destination, transfer.receive), ready);
     for (ActionTimes *times : {&send, &receive}) {
       times->ready = times->begin = ready;
       times->end = end;
@@ -330,7 +111,7 @@ void joinGroups(const ActionTable &table, Simulated &run) {
 
 /// When the last rank was done with what it does itself. A transfer may be seen to end in the next
 /// step only.
-std::int64_t endOf(const ActionTable &table, const Step &step) {
+std::int64_t endOf(const ActionTable &table, const TracedStep &step) {
   std::int64_t end = 0;
   for (std::size_t place = 0; place < step.size(); ++place) {
     const RankView &rank = table.ranks()[place];
@@ -346,7 +127,7 @@ std::int64_t endOf(const ActionTable &table, const Step &step) {
 
 Simulated measuredStep(const ActionTable &table, const std::vector<RankTrace> &traces,
                        std::uint32_t number) {
-  const Step step = stepOf(table, traces, number);
+  const TracedStep step = stepOf(table, traces, number);
   Simulated run;
   run.times.resize(table.size());
   run.ranks.resize(table.ranks().size());
@@ -376,7 +157,7 @@ Simulated measuredStep(const ActionTable &table, const std::vector<RankTrace> &t
       run.times[entry].postedBehind = last.of(entry);
   }
   run.stepEnd = endOf(table, step);
-  const Step before = number == 0 ? Step{} : stepOf(table, traces, number - 1);
+  const TracedStep before = number == 0 ? TracedStep{} : stepOf(table, traces, number - 1);
   run.period = before.empty() ? run.stepEnd - run.stepBegin : run.stepEnd - endOf(table, before);
   return run;
 }
@@ -453,10 +234,10 @@ private:
 };
 
 void observeMessages(const ActionTable &table, const std::vector<Transfer> &transfers,
-                     const Step &step, ObservedTimes &observed) {
+                     const TracedStep &step, ObservedTimes &observed) {
   for (const Transfer &transfer : transfers) {
-    const TracedAction &send = at(table, step, transfer.source, transfer.send);
-    const TracedAction &receive = at(table, step, transfer.destination, transfer.receive);
+    const TracedAction &send = tracedAt(table, step, transfer.source, transfer.send);
+    const TracedAction &receive = tracedAt(table, step, transfer.destination, transfer.receive);
     const std::int64_t ready = std::max(send.posted, receive.posted);
     const std::int64_t end = endOf(send, receive, ready);
     if (end == ready)
@@ -482,7 +263,7 @@ ObservedTimes observedTimes(const ActionTable &table, const std::vector<RankTrac
   ObservedTimes observed;
   const std::vector<Transfer> transfers = transfersOf(table);
   for (const std::uint32_t number : stepsOf(traces.front())) {
-    const Step step = stepOf(table, traces, number);
+    const TracedStep step = stepOf(table, traces, number);
     if (step.empty())
       continue;
     for (std::size_t place = 0; place < table.ranks().size(); ++place)

@@ -1,42 +1,22 @@
 // Measured: what a run did, in the words of the simulator: the same times of the same actions, so
 // that both are drawn and reported alike, and what its tasks cost, so that it can be predicted.
 //
-//   StatusOr<std::vector<trace::RankTrace>> traces = readTraces("traces", plan);
+//   StatusOr<std::vector<trace::RankTrace>> traces = readTraces("traces", table, planId(plan));
 //   alignClocks(table, *traces);
-//   Simulated run = measuredStep(table, *traces, lastStepOf(*traces));
+//   Simulated run = measuredStep(table, *traces, *lastStepOf(table, *traces));
 //   Durations costs = measuredDurations(table, *traces);
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "compiler/Analysis/AlignClocks.h"
 #include "compiler/Analysis/Simulate.h"
-#include "runtime/Base/Status.h"
-#include "runtime/Trace/Trace.h"
+#include "compiler/Analysis/TracedSteps.h"
 
 namespace vime {
-
-/// One for each rank of the table, in its order: `rank-0.trace` … in the folder. `File` if one is
-/// missing, `InvalidInput` if it is of another plan.
-StatusOr<std::vector<trace::RankTrace>> readTraces(const std::string &folder,
-                                                   const verify::ActionTable &table,
-                                                   std::array<std::uint64_t, 2> planId);
-
-/// The last step that all ranks have traced from its first action to its last one; nothing if there
-/// is none.
-std::optional<std::uint32_t> lastStepOf(const verify::ActionTable &table,
-                                        const std::vector<trace::RankTrace> &traces);
-
-/// Puts all times on the clock of the first rank. Ranks of one machine share a clock already. Of
-/// others offset and drift follow from the messages that they exchange: of those that travel
-/// soonest one way and the other, half of the difference is the offset, early in the trace and
-/// late.
-void alignClocks(const verify::ActionTable &table, std::vector<trace::RankTrace> &traces);
 
 /// Times of that step. A transfer was ready when both ends were posted, and ended when the first of
 /// its ranks saw it end; where that one had not waited for it, it is said to have ended at once.
