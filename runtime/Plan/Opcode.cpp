@@ -110,6 +110,33 @@ constexpr OperandSignature kMeasure[] = {
 constexpr OperandSignature kMeasureEvaluation[] = {
     {"header", R, false}, {"losses", R, false}, {"stats", RW, false}};
 
+// `policy` and `reference` are of tokens with a label; what `policy_loss` leaves in `losses` is
+// PolicyNumbers.
+constexpr OperandSignature kPolicyLoss[] = {
+    {"header", R, false}, {"segments", R, false}, {"labels", R, false},    {"policy", R, false},
+    {"stash", RW, false}, {"losses", W, false},   {"workspace", W, false}, {"reference", R, true}};
+constexpr OperandSignature kLogProbabilities[] = {{"header", R, false},    {"segments", R, false},
+                                                  {"labels", R, false},    {"stash", RW, false},
+                                                  {"reference", W, false}, {"workspace", W, false}};
+constexpr OperandSignature kBroadcastWeights[] = {{"weights", Access::RootReadOthersWrite, false}};
+constexpr OperandSignature kDraw[] = {{"header", R, false}, {"prompts", W, false}};
+constexpr OperandSignature kScore[] = {
+    {"header", R, false}, {"all_samples", R, false}, {"round", W, false}};
+constexpr OperandSignature kScoreEvaluation[] = {{"header", R, false}, {"all_samples", R, false}};
+// The header's microbatches and denominator become those of the step.
+constexpr OperandSignature kPack[] = {{"header", RW, false}, {"round", R, false}};
+constexpr OperandSignature kLoadRound[] = {{"header", RW, false},  {"round", R, false},
+                                           {"tokens", W, false},   {"labels", W, false},
+                                           {"segments", W, false}, {"policy", W, false}};
+constexpr OperandSignature kWake[] = {{"cache", W, false}, {"records", W, false}};
+constexpr OperandSignature kInstall[] = {{"weights", RW, false}};
+constexpr OperandSignature kPublish[] = {{"header", R, false}};
+constexpr OperandSignature kGenerate[] = {{"prompts", R, false},
+                                          {"records", RW, false},
+                                          {"cache", RW, false},
+                                          {"workspace", W, false},
+                                          {"samples", W, false}};
+
 using enum Family;
 constexpr std::array kTable = {
     Signature{Opcode::Forward, "forward", Compute, LaneKind::Compute, true, true, kForward},
@@ -121,6 +148,10 @@ constexpr std::array kTable = {
               kBackwardWeight},
     Signature{Opcode::Evaluate, "evaluate", Compute, LaneKind::Compute, true, true, kForward},
     Signature{Opcode::EvaluateLoss, "evaluate_loss", Compute, LaneKind::Compute, true, true, kLoss},
+    Signature{Opcode::PolicyLoss, "policy_loss", Compute, LaneKind::Compute, true, true,
+              kPolicyLoss},
+    Signature{Opcode::LogProbabilities, "log_probabilities", Compute, LaneKind::Compute, true, true,
+              kLogProbabilities},
     Signature{Opcode::Send, "send", Transfer, LaneKind::Send, false, true, kSend},
     Signature{Opcode::Receive, "receive", Transfer, LaneKind::Receive, false, true, kReceive},
     Signature{Opcode::Broadcast, "broadcast", Collective, LaneKind::Group, false, false,
@@ -135,6 +166,8 @@ constexpr std::array kTable = {
               kReduceScatter},
     Signature{Opcode::ReduceSquares, "reduce_squares", Collective, LaneKind::Group, false, false,
               kReduceSquares},
+    Signature{Opcode::BroadcastWeights, "broadcast_weights", Collective, LaneKind::Group, true,
+              false, kBroadcastWeights},
     Signature{Opcode::Copy, "copy", Move, LaneKind::Compute, false, true, kCopy},
     Signature{Opcode::Snapshot, "snapshot", Move, LaneKind::Compute, true, false, kSnapshot},
     Signature{Opcode::Reshard, "reshard", Move, LaneKind::Compute, true, false, kReshard},
@@ -169,6 +202,21 @@ constexpr std::array kTable = {
     Signature{Opcode::Measure, "measure", Control, LaneKind::Compute, false, false, kMeasure},
     Signature{Opcode::MeasureEvaluation, "measure_evaluation", Control, LaneKind::Compute, false,
               false, kMeasureEvaluation},
+    Signature{Opcode::DrawPrompts, "draw_prompts", Rollout, LaneKind::Host, false, false, kDraw},
+    Signature{Opcode::DrawEvaluation, "draw_evaluation", Rollout, LaneKind::Host, false, false,
+              kDraw},
+    Signature{Opcode::Score, "score", Rollout, LaneKind::Host, false, false, kScore},
+    Signature{Opcode::ScoreEvaluation, "score_evaluation", Rollout, LaneKind::Host, false, false,
+              kScoreEvaluation},
+    Signature{Opcode::Pack, "pack", Rollout, LaneKind::Host, false, false, kPack},
+    Signature{Opcode::LoadRound, "load_round", Rollout, LaneKind::Host, false, false, kLoadRound},
+    Signature{Opcode::Wake, "wake", Rollout, LaneKind::Compute, false, false, kWake},
+    Signature{Opcode::Pause, "pause", Rollout, LaneKind::Compute, false, false, {}},
+    Signature{Opcode::Flush, "flush", Rollout, LaneKind::Compute, false, false, {}},
+    Signature{Opcode::Install, "install", Rollout, LaneKind::Compute, true, false, kInstall},
+    Signature{Opcode::Publish, "publish", Rollout, LaneKind::Compute, false, false, kPublish},
+    Signature{Opcode::Resume, "resume", Rollout, LaneKind::Compute, false, false, {}},
+    Signature{Opcode::Generate, "generate", Rollout, LaneKind::Compute, false, false, kGenerate},
 };
 
 } // namespace
@@ -190,8 +238,8 @@ const Signature *findSignature(std::string_view name) {
 }
 
 std::string_view nameOf(Family family) {
-  constexpr std::string_view kNames[] = {"",     "compute", "transfer", "collective",
-                                         "move", "update",  "host",     "control"};
+  constexpr std::string_view kNames[] = {"",       "compute", "transfer", "collective", "move",
+                                         "update", "host",    "control",  "rollout"};
   return kNames[static_cast<std::size_t>(family)];
 }
 

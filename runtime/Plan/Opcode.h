@@ -8,7 +8,16 @@
 
 namespace vime::plan {
 
-enum class Family : std::uint8_t { Compute = 1, Transfer, Collective, Move, Update, Host, Control };
+enum class Family : std::uint8_t {
+  Compute = 1,
+  Transfer,
+  Collective,
+  Move,
+  Update,
+  Host,
+  Control,
+  Rollout
+};
 
 /// Family in the high byte. Operands of each, in order, stand in the table of Opcode.cpp.
 enum class Opcode : std::uint16_t {
@@ -17,8 +26,10 @@ enum class Opcode : std::uint16_t {
   Backward,
   BackwardInput,
   BackwardWeight,
-  Evaluate,     // a forward of held-out text: nothing is kept for a backward
-  EvaluateLoss, // its loss
+  Evaluate,         // a forward of held-out text: nothing is kept for a backward
+  EvaluateLoss,     // its loss
+  PolicyLoss,       // of tokens that the policy has chosen, instead of `loss`
+  LogProbabilities, // of the labels, by a model that is not trained
 
   Send = 0x0200,
   Receive,
@@ -26,10 +37,11 @@ enum class Opcode : std::uint16_t {
   Broadcast = 0x0300,
   Gather,
   AllGather,
-  AllReduce,     // sums gradients over the replicas, in ascending order
-  Unshard,       // a stage's weights whole, from the shares of all replicas
-  ReduceScatter, // sums gradients likewise, of which each replica gets its share
-  ReduceSquares, // adds up the squares of the replicas' shares
+  AllReduce,        // sums gradients over the replicas, in ascending order
+  Unshard,          // a stage's weights whole, from the shares of all replicas
+  ReduceScatter,    // sums gradients likewise, of which each replica gets its share
+  ReduceSquares,    // adds up the squares of the replicas' shares
+  BroadcastWeights, // a part of a stage's weights, from who trains it to who generates with it
 
   Copy = 0x0400,
   Snapshot, // a stage's weights and moments as they are now, for `checkpoint_shard`
@@ -56,9 +68,23 @@ enum class Opcode : std::uint16_t {
   CheckpointShard,  // a rank writes a snapshot to the disk
   CheckpointCommit, // the coordinator makes the checkpoint visible once all shards are there
 
-  Join = 0x0700,    // does nothing; lets an action wait for more than four others
-  Measure,          // writes this rank's counters of the step
-  MeasureEvaluation // writes loss and tokens of its replica's part of an evaluation over them
+  Join = 0x0700,     // does nothing; lets an action wait for more than four others
+  Measure,           // writes this rank's counters of the step
+  MeasureEvaluation, // writes loss and tokens of its replica's part of an evaluation over them
+
+  DrawPrompts = 0x0800, // the coordinator takes the round's prompts
+  DrawEvaluation,       // those that are held out
+  Score,           // gives the samples their rewards and advantages, and chooses those to train on
+  ScoreEvaluation, // shows how many held-out prompts were answered
+  Pack,            // says into how many microbatches the step's samples go
+  LoadRound,       // `load` of samples of the round
+  Wake,            // gives the engine its cache
+  Pause,           // no token is generated from here on
+  Flush,           // nothing is cached any more
+  Install,         // a stage's weights are all there
+  Publish,         // they have a version
+  Resume,          // generation may go on
+  Generate         // a response to every sample of every prompt that is this engine's
 };
 
 enum class LaneKind : std::uint8_t { Compute, CopyIn, CopyOut, Io, Host, Send, Receive, Group };

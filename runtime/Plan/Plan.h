@@ -14,7 +14,9 @@
 #include "kernels/DataType.h"
 #include "runtime/ModelSpec/ModelSpec.h"
 #include "runtime/Plan/Action.h"
+#include "runtime/Plan/Hash.h"
 #include "runtime/Plan/Opcode.h"
+#include "runtime/Plan/Round.h"
 
 namespace vime::plan {
 
@@ -24,15 +26,21 @@ namespace vime::plan {
 /// of the pipeline as the other from its end, where two copies of the model go opposite ways.
 enum class Axis : std::uint8_t { Pipeline, Data, Context, Tensor, Mirror };
 
-/// Sizes of the axes; their product is the number of ranks. For now only `pipeline` and `data` may
-/// exceed 1. The ranks with one coordinate along `data` are a replica; that of coordinate 0 leads.
+/// Sizes of the axes; their product is the number of ranks that train. For now only `pipeline` and
+/// `data` may exceed 1. The ranks with one coordinate along `data` are a replica; that of
+/// coordinate 0 leads.
 /// rank = ((data * context + c) * tensor + t) * pipeline + pp
+/// Behind them are ranks that only generate, each with the whole model; with any, `data` is 2 at
+/// most.
 struct Mesh {
   std::uint32_t pipeline = 1;
   std::uint32_t data = 1;
   std::uint32_t context = 1;
   std::uint32_t tensor = 1;
-  std::uint32_t ranks() const { return pipeline * data * context * tensor; }
+  std::uint32_t engines = 0;
+  std::uint32_t trainers() const { return pipeline * data * context * tensor; }
+  std::uint32_t ranks() const { return trainers() + engines; }
+  bool isEngine(std::uint32_t rank) const { return rank >= trainers(); }
   bool operator==(const Mesh &) const = default;
 };
 
@@ -63,9 +71,10 @@ enum class Collective : std::uint8_t {
   Gather,
   AllGather,
   AllReduce,
-  Unshard,       // an all-gather of shares of a stage's weights
-  ReduceScatter, // of the sum of all members each one's own share
-  ReduceSquares  // an all-reduce of sums of squares
+  Unshard,         // an all-gather of shares of a stage's weights
+  ReduceScatter,   // of the sum of all members each one's own share
+  ReduceSquares,   // an all-reduce of sums of squares
+  BroadcastWeights // a broadcast of a part of a stage's weights, `message.fixed` bytes at most
 };
 
 /// Whether calls take their bytes from their operands: the message states the type of the elements
@@ -80,6 +89,8 @@ constexpr bool addsUp(Collective operation) {
 /// An ordered stream of one collective over all ranks along `axes`, once for each coordinate along
 /// the others. `message` is one member's contribution (of a broadcast: the whole), unless the
 /// operation takes its bytes from its operands.
+///
+/// With `members` it is of these ranks alone, ascending, and there is one.
 struct Group {
   std::string name;
   Flow flow = Flow::Control;
@@ -87,6 +98,7 @@ struct Group {
   std::uint8_t axes = 1;  // bit per Axis; members in ascending rank
   std::uint32_t root = 0; // member index
   Message message;
+  std::vector<std::uint32_t> members;
   bool operator==(const Group &) const = default;
 };
 
@@ -115,7 +127,8 @@ enum class Decision : std::uint8_t {
   Bad,          // 1: the gradients are not finite, the step changes no parameter
   Pending,      // 1: the step before this one is still to be settled
   Settle,       // 1: this step is settled at its own end, 0: by the step behind it
-  Verdict       // on a step whose optimizer has run early: kStands, kClipped or kRefused
+  Verdict,      // on a step whose optimizer has run early: kStands, kClipped or kRefused
+  Rollout       // 1: this step begins a round
 };
 
 /// Values of `Verdict`.
@@ -230,8 +243,18 @@ enum class BufferKind : std::uint8_t {
   // their gradients so far, for the earlier ones.
   Context,
   ContextGradients,
-  Kept,       // runtime/Plan/Kept.h
-  WeightShare // what a replica keeps of a stage's weights where they are sharded
+  Kept,        // runtime/Plan/Kept.h
+  WeightShare, // what a replica keeps of a stage's weights where they are sharded
+  // Of rounds (runtime/Plan/RolloutRecords.h).
+  Prompts,
+  Samples,    // of one engine
+  AllSamples, // of all engines, one behind the other
+  Round,      // those that the round trains on
+  Policy,     // what the last stage needs of a microbatch's tokens
+  Reference,  // their log-probabilities by the reference model
+  // Of engines (runtime/ModelSpec/EngineRegions.h).
+  Records,
+  Cache
 };
 
 /// Buffer::stage of what belongs to no stage.
@@ -260,8 +283,6 @@ struct Layout {
 };
 
 // ---- the model and the settings that routines read ----------------------------------------------
-
-using Hash128 = std::array<std::uint64_t, 2>; // low, high
 
 struct Model {
   ModelConfig config;
@@ -410,6 +431,7 @@ struct Plan {
   std::vector<Model> models;
   DataSettings data;
   EvaluationSettings evaluation;
+  RoundSettings round;
   OptimizerSettings optimizer;
   CheckpointSettings checkpoint;
   RunSettings run;
@@ -417,7 +439,7 @@ struct Plan {
   std::vector<Program> programs;
   std::vector<Layout> layouts;
   /// Program and layout of each coordinate along the pipeline axis: first of the leading replica,
-  /// then, if there are several, of all others, which share them (Mesh.h).
+  /// then, if there are several, of all others, which share them (Mesh.h); then of each engine.
   std::vector<std::uint32_t> programOf, layoutOf;
   std::vector<ConnectRound> connect;
   Predictions predictions;

@@ -23,6 +23,9 @@ struct StepHeader {
   std::uint32_t stop;         // 1: the last step
   std::uint32_t pending;      // 1: the step before is not settled yet
   std::uint32_t settle;       // 1: this one is settled at its own end
+  std::uint32_t rollout;      // 1: it begins a round
+  std::uint32_t unused;
+  std::uint64_t round; // 0-based; of a plan without rounds the step
 
   /// Tokens of each microbatch of the replica in the present pass; zero behind the last one.
   std::uint32_t *tokens() { return reinterpret_cast<std::uint32_t *>(this + 1); }
@@ -32,7 +35,7 @@ struct StepHeader {
     return sizeof(StepHeader) + microbatches * sizeof(std::uint32_t);
   }
 };
-static_assert(sizeof(StepHeader) == 56);
+static_assert(sizeof(StepHeader) == 72);
 
 /// What `clip` and `settle` write and `optimize`, `redo` and `report` read.
 struct StepScalars {
