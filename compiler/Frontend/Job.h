@@ -65,6 +65,20 @@ struct Job {
     Field<bool> shard;             // parallel.shard: they share weights, gradients and moments
   } actor;
 
+  /// The engines, one a rank, behind the actor's ranks.
+  struct {
+    Field<std::string> model; // the actor's; empty: nothing is generated, there are no rounds
+    Field<std::uint32_t> firstRank, ranks;
+    Field<std::string> engine; // `native`
+  } rolloutRole;
+
+  /// The model that the policy stays near; it stands on the actor's ranks, stage for stage.
+  struct {
+    Field<std::string> model; // of the actor's sizes; empty: none
+    Field<std::string> like;  // `actor`
+    Field<bool> frozen;       // true
+  } reference;
+
   struct {
     Field<std::string> schedule; // name of an order, or path of a table (schedules/OrderTable.h)
     Field<std::string> scheduleHash;            // of the table's bytes; empty: no table
@@ -82,15 +96,56 @@ struct Job {
   } pipeline;
 
   struct {
-    Field<std::uint64_t> global; // samples of a step, of all replicas
+    Field<std::uint64_t> global;                    // samples of a step, of all replicas
+    Field<std::uint32_t> prompts, samplesPerPrompt; // of a round
   } batch;
 
   struct {
     Field<std::string> text;
-    Field<std::uint32_t> sequence; // tokens
-    Field<std::string> split;      // `window`, `line`, `paragraph`
-    Field<std::string> tail;       // `join`, `short`, `drop`
+    Field<std::uint32_t> sequence;  // tokens
+    Field<std::string> split;       // `window`, `line`, `paragraph`
+    Field<std::string> tail;        // `join`, `short`, `drop`
+    Field<std::string> prompts;     // instead of a text, where there are rounds
+    Field<std::uint32_t> maxPrompt; // tokens
   } data;
+
+  struct {
+    Field<std::string> mode;                // `sync`
+    Field<std::uint32_t> maxNew;            // tokens of a response
+    Field<double> temperature, topP;        // 0: the likeliest token; 1: all tokens
+    Field<std::uint32_t> topK;              // 0: all tokens
+    Field<std::vector<std::uint64_t>> stop; // tokens that end a response
+    Field<std::uint32_t> slots;             // sequences of an engine at a time
+    Field<std::uint32_t> stepTokens;        // of all of them that an engine's step takes
+    Field<double> overSample;               // prompts drawn for each that is trained on
+    Field<std::string> filter;              // `none`, `equal-rewards`
+    Field<std::string> dump;                // folder; empty: none
+  } rollout;
+
+  /// One of `rule`, `command` and `url` is not empty.
+  struct {
+    Field<std::string> rule;    // `exact-answer`, `numeric`, `regex`, `format`
+    Field<std::string> pattern; // of `regex` and `format`
+    Field<std::string> command, url;
+    Field<double> timeoutSeconds;
+    Field<std::uint32_t> retries, workers, minWorkers;
+  } reward;
+
+  struct {
+    Field<std::string> advantage, loss, unit; // words of runtime/Plan/Names.h
+    Field<double> clipLow, clipHigh;
+    Field<double> dualClip; // 0: none
+    Field<double> klCoefficient;
+    Field<std::string> klEstimator;
+    Field<double> entropy;
+    Field<std::string> correction;
+    Field<double> correctionLow, correctionHigh;
+  } algorithm;
+
+  struct {
+    Field<std::string> transport; // `broadcast`
+    Field<std::uint64_t> bucket;  // bytes of a message, at most
+  } weightSync;
 
   /// Of packed samples: how many microbatches the steps of the run need, in the replica that has
   /// most; each number that occurs, ascending. Found by `readJob`, in no text of a job.
@@ -107,9 +162,14 @@ struct Job {
   } optimizer;
 
   struct {
-    Field<std::string> text;                     // empty: no evaluation
-    Field<std::uint64_t> every;                  // steps
-    Field<std::uint64_t> samples;                // 0: follow from the microbatches
+    Field<std::string> text;         // empty: no evaluation by a text
+    Field<std::string> prompts;      // empty: no evaluation by generation
+    Field<std::uint64_t> every;      // steps; of prompts: rounds
+    bool everyInRounds = false;      // as it is stated
+    Field<std::uint64_t> samples;    // 0: follow from the microbatches; of each prompt
+    Field<std::uint32_t> count;      // of prompts: the first ones
+    Field<double> temperature, topP; // see rollout
+    Field<std::uint32_t> topK;
     Field<std::uint32_t> microbatches, patience; // 0: follow from the samples; without end
     Field<double> target;                        // 0: none
   } evaluation;
@@ -128,6 +188,7 @@ struct Job {
 
   struct {
     Field<std::uint64_t> steps, seed;
+    Field<std::uint64_t> rounds; // 0: none, steps take their samples from a text
     Field<std::string> exportTo; // empty: no export
   } run;
 
@@ -142,6 +203,16 @@ struct Job {
     return nullptr;
   }
 };
+
+/// Whether the job generates what it trains on.
+inline bool hasRounds(const Job &job) { return !job.rolloutRole.model.value.empty(); }
+inline bool hasReference(const Job &job) { return !job.reference.model.value.empty(); }
+
+/// Optimizer steps that take the samples of one round.
+inline std::uint64_t stepsOfRound(const Job &job) {
+  return std::uint64_t{job.batch.prompts.value} * job.batch.samplesPerPrompt.value /
+         (job.batch.global.value == 0 ? 1 : job.batch.global.value);
+}
 
 /// The job in canonical YAML, every value present with its origin behind it: `  chunks: 1  #
 /// derived from schedule`. Same job, same text; reading the text gives the same values.
