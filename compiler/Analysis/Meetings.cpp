@@ -61,7 +61,7 @@ void Meetings::addGroups() {
     if (!view.matched)
       continue;
     const Group &group = plan.groups[view.group];
-    const auto others = std::int64_t{memberCount(plan.mesh, group.axes)} - 1;
+    const auto others = std::int64_t{memberCount(plan.mesh, group)} - 1;
     const LinkTimes &link = slowestOf(view);
     const std::int64_t carried = wireTime(link, bytesOf(plan, group.message));
     Meeting meeting{.lanes = view.lanes, .link = kNoLink, .times = link};
@@ -94,12 +94,12 @@ void Meetings::addGroups() {
 
 const LinkTimes &Meetings::slowestOf(const verify::GroupView &group) const {
   const Mesh &mesh = table.plan().mesh;
-  const std::uint8_t axes = table.plan().groups[group.group].axes;
+  const Group &of = table.plan().groups[group.group];
   const std::uint32_t some = table.ranks()[table.lanes()[group.lanes.front()].rank].rank;
   const auto nodeOf = [&](std::uint32_t member) {
-    return durations.nodeOf(memberRank(mesh, some, axes, member));
+    return durations.nodeOf(memberRank(mesh, some, of, member));
   };
-  for (std::uint32_t member = 1; member < memberCount(mesh, axes); ++member)
+  for (std::uint32_t member = 1; member < memberCount(mesh, of); ++member)
     if (nodeOf(member) != nodeOf(0))
       return durations.far;
   return durations.near;
@@ -188,7 +188,7 @@ std::int64_t Meetings::reduced(const LinkTimes &link, std::uint32_t lane, std::s
   if (fields.kind != LaneKind::Group || !movesOperands(plan.groups[fields.group].operation))
     return 0;
   const Group &group = plan.groups[fields.group];
-  const std::int64_t members = memberCount(plan.mesh, group.axes);
+  const std::int64_t members = memberCount(plan.mesh, group);
   const std::uint64_t bytes = own.layout->buffers[own.program->operands[action.operands]].bytes;
   if (group.operation == Collective::Unshard)
     return (members - 1) * wireTime(link, bytes);

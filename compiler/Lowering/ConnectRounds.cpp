@@ -65,7 +65,7 @@ public:
       for (const Lane &lane : programOf(plan, rank)->lanes) {
         if (lane.kind == LaneKind::Send || lane.kind == LaneKind::Receive)
           add(edges, rank, resolvePeer(plan.mesh, rank, lane.peer));
-        if (lane.kind == LaneKind::Group && plan.groups[lane.group].axes != bitOf(Axis::Data))
+        if (lane.kind == LaneKind::Group && !isAlongData(lane) && !isListed(lane))
           addMembers(edges, rank, plan.groups[lane.group]);
       }
     return edges;
@@ -83,6 +83,14 @@ public:
     return true;
   }
 
+  Edges ofListedMembers() const {
+    Edges edges;
+    for (const Group &group : plan.groups)
+      for (const std::uint32_t rank : group.members)
+        addMembers(edges, rank, group);
+    return edges;
+  }
+
   Edges betweenReplicas() const {
     Edges edges;
     for (std::uint32_t coordinate = 0; coordinate < plan.mesh.pipeline; ++coordinate)
@@ -96,8 +104,10 @@ private:
   bool isAlongData(const Lane &lane) const {
     return lane.kind == LaneKind::Group && plan.groups[lane.group].axes == bitOf(Axis::Data);
   }
+  bool isListed(const Lane &lane) const { return !plan.groups[lane.group].members.empty(); }
   static bool isStar(const Group &group) {
-    return group.operation == Collective::Broadcast || group.operation == Collective::Gather;
+    return group.operation == Collective::Broadcast || group.operation == Collective::Gather ||
+           group.operation == Collective::BroadcastWeights;
   }
   static bool isChain(const Group &group) {
     return group.operation == Collective::AllReduce || group.operation == Collective::ReduceSquares;
@@ -109,17 +119,17 @@ private:
   }
 
   void addMembers(Edges &edges, std::uint32_t rank, const Group &group) const {
-    const std::uint32_t own = memberIndex(plan.mesh, rank, group.axes);
-    for (std::uint32_t other = own + 1; other < memberCount(plan.mesh, group.axes); ++other)
+    const std::uint32_t own = memberIndex(plan.mesh, rank, group);
+    for (std::uint32_t other = own + 1; other < memberCount(plan.mesh, group); ++other)
       if (talk(group.operation, group.root, own, other))
-        add(edges, rank, memberRank(plan.mesh, rank, group.axes, other));
+        add(edges, rank, memberRank(plan.mesh, rank, group, other));
   }
 
   // Where there are thousands of members, a star or a chain has few partners.
   void addAllMembers(Edges &edges, std::uint32_t rank, const Group &group) const {
-    const std::uint32_t members = memberCount(plan.mesh, group.axes);
+    const std::uint32_t members = memberCount(plan.mesh, group);
     const auto rankOf = [&](std::uint32_t member) {
-      return memberRank(plan.mesh, rank, group.axes, member);
+      return memberRank(plan.mesh, rank, group, member);
     };
     if (isAllWithAll(group))
       for (std::uint32_t member = 0; member < members; ++member)
@@ -138,6 +148,9 @@ private:
 std::vector<ConnectRound> connectRounds(const Plan &plan) {
   const EdgesOfPlan edges(plan);
   std::vector<ConnectRound> rounds = roundsOf(edges.inReplica(), plan.mesh.data > 1);
+  std::vector<ConnectRound> listed = roundsOf(edges.ofListedMembers(), false);
+  rounds.insert(rounds.end(), std::make_move_iterator(listed.begin()),
+                std::make_move_iterator(listed.end()));
   if (plan.mesh.data > 1 && edges.allReplicasMeet()) { // and so all groups along `dp`
     rounds.push_back({.allReplicas = true, .pairs = {}});
     return rounds;

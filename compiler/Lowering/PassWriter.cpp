@@ -19,6 +19,19 @@ bool isTask(const PipelineNode &node) {
   return node.kind != NodeKind::SendForward && node.kind != NodeKind::SendBackward;
 }
 
+Opcode forwardOf(Pass pass) {
+  return pass == Pass::Evaluate ? Opcode::Evaluate
+         : pass == Pass::Infer  ? Opcode::Infer
+                                : Opcode::Forward;
+}
+
+Opcode lossOf(Pass pass) {
+  return pass == Pass::Evaluate      ? Opcode::EvaluateLoss
+         : pass == Pass::Infer       ? Opcode::LogProbabilities
+         : pass == Pass::TrainPolicy ? Opcode::PolicyLoss
+                                     : Opcode::Loss;
+}
+
 /// Marks what the loop runs, by key.
 void markKeys(const FoldedClock &folded, const ClockPart &loop, std::vector<char> &keys) {
   for (std::size_t index = loop.begin; index < loop.end; ++index)
@@ -199,12 +212,11 @@ void PassWriter::task(const PipelineNode &node, ProgramWriter::End here,
   const auto run = [&](Opcode opcode) {
     programs.local(here.rank, opcode, here.chunk, microbatch, immediate, flags);
   };
-  const bool trains = pass == Pass::Train;
   switch (node.kind) {
   case NodeKind::Forward:
-    run(trains ? Opcode::Forward : Opcode::Evaluate);
+    run(forwardOf(pass));
     if ((static_cast<std::uint32_t>(node.stage) + 1) % pipeline.depth == 0)
-      run(trains ? Opcode::Loss : Opcode::EvaluateLoss);
+      run(lossOf(pass));
     break;
   case NodeKind::Backward:
     return run(Opcode::Backward);

@@ -15,7 +15,9 @@
 
 namespace vime {
 
-enum class Pass : std::uint8_t { Train, Evaluate };
+/// `TrainPolicy` has another loss than `Train`; `Infer` finds out what a model that is not trained
+/// says of the same samples.
+enum class Pass : std::uint8_t { Train, TrainPolicy, Evaluate, Infer };
 
 /// What a pass runs on.
 struct PipelineOfRanks {

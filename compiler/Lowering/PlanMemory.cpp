@@ -244,7 +244,7 @@ std::vector<bool> rootLanes(const Plan &plan, std::uint32_t rank) {
   std::vector<bool> roots;
   for (const Lane &lane : programOf(plan, rank)->lanes)
     roots.push_back(lane.kind == LaneKind::Group &&
-                    memberIndex(plan.mesh, rank, plan.groups[lane.group].axes) ==
+                    memberIndex(plan.mesh, rank, plan.groups[lane.group]) ==
                         plan.groups[lane.group].root);
   return roots;
 }

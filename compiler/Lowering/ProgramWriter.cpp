@@ -75,7 +75,7 @@ void ProgramWriter::collective(Opcode opcode, std::uint32_t group, const std::ve
     time = std::max(time, after(latest[member.rank]));
   for (const auto &[rank, stage] : members) {
     Action &action = append(rank, opcode, groupLaneOf(rank, group), stage, {}, immediate, time);
-    const bool isRoot = memberIndex(plan.mesh, rank, of.axes) == of.root;
+    const bool isRoot = memberIndex(plan.mesh, rank, of) == of.root;
     if (waiting == Waiting::Everybody || (waiting == Waiting::AllButRoot && !isRoot))
       action.flags |= kHostBlocking;
   }
@@ -84,10 +84,10 @@ void ProgramWriter::collective(Opcode opcode, std::uint32_t group, const std::ve
 // Of those that are written.
 std::vector<std::uint32_t> ProgramWriter::membersOf(std::uint32_t group,
                                                     std::uint32_t member) const {
-  const std::uint8_t axes = plan.groups[group].axes;
+  const Group &of = plan.groups[group];
   std::vector<std::uint32_t> members;
-  for (std::uint32_t index = 0; index < memberCount(plan.mesh, axes); ++index)
-    if (const std::uint32_t rank = memberRank(plan.mesh, member, axes, index); rank < ranks)
+  for (std::uint32_t index = 0; index < memberCount(plan.mesh, of); ++index)
+    if (const std::uint32_t rank = memberRank(plan.mesh, member, of, index); rank < ranks)
       members.push_back(rank);
     else
       break; // they ascend
@@ -132,9 +132,11 @@ Action &ProgramWriter::append(std::uint32_t rank, Opcode opcode, std::uint8_t la
                               std::uint32_t stage, MovingMicrobatch microbatch,
                               std::uint16_t immediate, std::int32_t time) {
   latest[rank] = time;
+  // Whoever takes no part in loops over microbatches counts from the start of the step.
+  const std::int64_t base = plan.mesh.isEngine(rank) ? time + origin : time;
   return plan.programs[rank].actions.emplace_back(Action{.opcode = code(opcode),
                                                          .lane = lane,
-                                                         .time = time,
+                                                         .time = static_cast<std::int32_t>(base),
                                                          .stage = static_cast<std::uint16_t>(stage),
                                                          .step = microbatch.step,
                                                          .microbatch = microbatch.index,
@@ -153,6 +155,10 @@ void ProgramWriter::beginCase(std::uint8_t condition) {
 }
 
 void ProgramWriter::endCase() {
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    if (const Program &program = plan.programs[rank];
+        program.cases.back().begin == program.actions.size())
+      local(rank, Opcode::Join); // it is drained there all the same
   for (Program &program : plan.programs) {
     program.cases.back().end = static_cast<std::uint32_t>(program.actions.size());
     assert(program.cases.back().begin < program.cases.back().end);
@@ -188,7 +194,8 @@ void ProgramWriter::beginPass() { passStart = latestOfAll() + 1; }
 
 void ProgramWriter::beginTrips(const Trips &trips) {
   origin += passStart + trips.start;
-  for (Program &program : plan.programs) {
+  for (std::uint32_t rank = 0; rank < ranks && !plan.mesh.isEngine(rank); ++rank) {
+    Program &program = plan.programs[rank];
     const auto here = static_cast<std::uint32_t>(program.actions.size());
     program.loops.push_back({.id = trips.loop,
                              .begin = here,
@@ -203,7 +210,8 @@ void ProgramWriter::beginTrips(const Trips &trips) {
 }
 
 void ProgramWriter::endTrips(const Trips &trips) {
-  for (Program &program : plan.programs) {
+  for (std::uint32_t rank = 0; rank < ranks && !plan.mesh.isEngine(rank); ++rank) {
+    Program &program = plan.programs[rank];
     Loop &loop = program.loops.back();
     loop.end = static_cast<std::uint32_t>(program.actions.size());
     assert(loop.begin < loop.end);
@@ -220,8 +228,10 @@ void ProgramWriter::endTrips(const Trips &trips) {
 void ProgramWriter::shareEqualPrograms() {
   std::vector<Program> kept;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    const std::uint32_t leading = rank % plan.mesh.pipeline;
-    const bool shares = rank != leading && plan.programs[rank] == kept[leading];
+    const std::uint32_t first =
+        plan.mesh.isEngine(rank) ? plan.mesh.trainers() : rank % plan.mesh.pipeline;
+    const std::uint32_t leading = rank == first ? 0 : plan.programOf[first];
+    const bool shares = rank != first && plan.programs[rank] == kept[leading];
     plan.programOf[rank] = shares ? leading : static_cast<std::uint32_t>(kept.size());
     if (!shares)
       kept.push_back(std::move(plan.programs[rank]));

@@ -78,8 +78,7 @@ public:
   };
   void beginTrips(const Trips &loop);
   void endTrips(const Trips &loop);
-  /// What is appended until `endCase`, to every rank something, runs only where the condition
-  /// holds.
+  /// What is appended until `endCase` runs only where the condition holds.
   void beginCase(std::uint8_t condition);
   void endCase();
 

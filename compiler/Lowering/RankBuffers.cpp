@@ -6,11 +6,13 @@
 #include <set>
 
 #include "runtime/ModelSpec/Copies.h"
+#include "runtime/ModelSpec/PolicyWorkspace.h"
 #include "runtime/ModelSpec/StageShare.h"
 #include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Kept.h"
 #include "runtime/Plan/Mesh.h"
+#include "runtime/Plan/RolloutRecords.h"
 #include "runtime/Plan/Snapshot.h"
 #include "runtime/Plan/StepHeader.h"
 
@@ -33,9 +35,35 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
   case Opcode::Forward:
   case Opcode::Evaluate:
     return {Header, Segments, Input, Weights, Stash, Output, Workspace, TiedWeights, Context};
+  case Opcode::Infer:
+    return {Header, Segments, Input, Weights, Stash, Output, Workspace, TiedWeights, Context};
   case Opcode::Loss:
   case Opcode::EvaluateLoss:
     return {Header, Segments, Labels, Stash, Losses};
+  case Opcode::PolicyLoss:
+    return {Header, Segments, Labels, Policy, Stash, Losses, Workspace, Reference};
+  case Opcode::LogProbabilities:
+    return {Header, Segments, Labels, Stash, Reference, Workspace};
+  case Opcode::BroadcastWeights:
+  case Opcode::Install:
+    return {Weights};
+  case Opcode::DrawPrompts:
+  case Opcode::DrawEvaluation:
+    return {Header, Prompts, Samples};
+  case Opcode::Score:
+    return {Header, AllSamples, Round};
+  case Opcode::ScoreEvaluation:
+    return {Header, AllSamples};
+  case Opcode::Pack:
+    return {Header, Round};
+  case Opcode::LoadRound:
+    return {Header, Round, Tokens, Labels, Segments, Policy};
+  case Opcode::Wake:
+    return {Cache, Records};
+  case Opcode::Publish:
+    return {Header};
+  case Opcode::Generate:
+    return {Prompts, Records, Cache, Workspace, Samples};
   case Opcode::Backward:
     return {Header,        Segments,  OutputGradient,  Input,     Weights,
             Stash,         Gradients, InputGradient,   Workspace, TiedWeights,
@@ -110,8 +138,10 @@ public:
         microbatches(microbatches), copies(copiesOf(model.stages)),
         splits(program.stages.size(), false), combines(program.stages.size(), false),
         saves(program.stages.size(), false), slotOf(program.stages.size(), 0) {
-    for (const LocalStage &local : program.stages)
-      specs.push_back(stageSpec(model.config, model.stages[local.stage], caps));
+    for (const LocalStage &local : program.stages) {
+      const Model &of = plan.models[local.model];
+      specs.push_back(stageSpec(of.config, of.stages[local.stage], caps));
+    }
     for (const Action &action : program.actions) {
       if (action.opcode == code(Opcode::BackwardWeight))
         splits[action.stage] = true;
@@ -125,10 +155,14 @@ public:
   }
 
   void make() {
-    makeRankBuffers();
-    for (std::uint16_t chunk = 0; chunk < program.stages.size(); ++chunk)
-      makeStageBuffers(chunk);
-    makeWorkspace();
+    if (plan.mesh.isEngine(rank)) {
+      makeEngineBuffers();
+    } else {
+      makeRankBuffers();
+      for (std::uint16_t chunk = 0; chunk < program.stages.size(); ++chunk)
+        makeStageBuffers(chunk);
+      makeWorkspace();
+    }
     giveOperands();
   }
 
@@ -161,23 +195,29 @@ private:
     weightsIn.push_back({chunk, slot, index});
   }
 
-  std::uint16_t chunkOf(std::uint32_t stage) const {
+  std::uint16_t chunkOf(LocalStage wanted) const {
     for (std::uint16_t chunk = 0; chunk < program.stages.size(); ++chunk)
-      if (program.stages[chunk].stage == stage)
+      if (program.stages[chunk] == wanted)
         return chunk;
     return kWholeRank;
   }
   const StageRange &rangeOf(std::uint16_t chunk) const {
-    return model.stages[program.stages[chunk].stage];
+    const auto &[of, stage] = program.stages[chunk];
+    return plan.models[of].stages[stage];
+  }
+  std::uint16_t neighbourOf(std::uint16_t chunk, int distance) const {
+    LocalStage wanted = program.stages[chunk];
+    wanted.stage += static_cast<std::uint32_t>(distance);
+    return chunkOf(wanted);
   }
 
   // The chunk on the same rank that the next stage, or the one before, is; a copy of the model ends
   // at its head.
   std::uint16_t nextOf(std::uint16_t chunk) const {
-    return rangeOf(chunk).head ? kWholeRank : chunkOf(program.stages[chunk].stage + 1);
+    return rangeOf(chunk).head ? kWholeRank : neighbourOf(chunk, 1);
   }
   std::uint16_t previousOf(std::uint16_t chunk) const {
-    return rangeOf(chunk).embedding ? kWholeRank : chunkOf(program.stages[chunk].stage - 1);
+    return rangeOf(chunk).embedding ? kWholeRank : neighbourOf(chunk, -1);
   }
 
   // The chunk that has the embedding, or the head, of one of the copies of the model.
@@ -208,7 +248,10 @@ private:
     if (coordinates || head() != kWholeRank)
       add(BufferKind::Labels, kWholeRank, caps.tokens * 4ull, microbatches);
     if (countsLosses() || head() != kWholeRank || (coordinates && evaluates()))
-      add(BufferKind::Losses, kWholeRank, sizeof(double), microbatches);
+      add(BufferKind::Losses, kWholeRank, hasRounds(plan) ? sizeof(PolicyNumbers) : sizeof(double),
+          microbatches);
+    if (hasRounds(plan))
+      makeRoundBuffers();
     const std::uint64_t contribution = plan.groups[kNormGroup].message.fixed;
     add(BufferKind::Scalars, kWholeRank, sizeof(StepScalars));
     add(BufferKind::Squares, kWholeRank, contribution);
@@ -217,9 +260,39 @@ private:
     if (coordinates)
       add(replicaStats(plan.mesh), kWholeRank, sizeof(RankStats) * plan.mesh.pipeline);
     if (rank == 0 && plan.mesh.data > 1)
-      add(BufferKind::AllStats, kWholeRank, sizeof(RankStats) * plan.mesh.ranks());
+      add(BufferKind::AllStats, kWholeRank, sizeof(RankStats) * plan.mesh.trainers());
     if (plan.mesh.data > 1 || copies > 1)
       makeStaging();
+  }
+
+  // What comes from engines, and what becomes of it on the way to the last stage.
+  void makeRoundBuffers() {
+    if (leadsReplica())
+      add(BufferKind::Round, kWholeRank, roundBytes(plan.round));
+    if (rank == 0) {
+      add(BufferKind::Prompts, kWholeRank, promptsBytes(plan.round));
+      add(BufferKind::Samples, kWholeRank, samplesBytes(plan.round));
+      add(BufferKind::AllSamples, kWholeRank, samplesBytes(plan.round) * (plan.mesh.engines + 1));
+    }
+    if (leadsReplica() || head() != kWholeRank)
+      add(BufferKind::Policy, kWholeRank, policyRegion(caps.tokens, caps.segments).bytes,
+          microbatches);
+    if (hasReference(plan) && head() != kWholeRank)
+      add(BufferKind::Reference, kWholeRank, caps.tokens * sizeof(double), microbatches);
+  }
+
+  // An engine has every stage, each as the rank has it that trains it.
+  void makeEngineBuffers() {
+    const EngineRegions regions = engineRegions(model.config, capsOf(plan.round.rollout));
+    add(BufferKind::Header, kWholeRank, StepHeader::bytes(microbatches));
+    add(BufferKind::Prompts, kWholeRank, promptsBytes(plan.round));
+    add(BufferKind::Samples, kWholeRank, samplesBytes(plan.round));
+    for (std::uint16_t chunk = 0; chunk < program.stages.size(); ++chunk)
+      add(BufferKind::Weights, chunk,
+          regionsOf(specs[chunk], model.config.type, /*sharers=*/1).weightBytes);
+    add(BufferKind::Records, kWholeRank, regions.recordBytes);
+    add(BufferKind::Cache, kWholeRank, regions.cacheBytes);
+    add(BufferKind::Workspace, kWholeRank, regions.workspaceBytes);
   }
 
   void makeStaging() {
@@ -241,17 +314,21 @@ private:
     for (const auto &[stage, slot] : places)
       if (stage == chunk)
         addWeights(chunk, slot, regions.weightBytes);
-    add(BufferKind::Gradients, chunk, regions.gradientBytes);
-    add(BufferKind::Moments, chunk, regions.momentBytes);
+    const bool trains = isTrained(program.stages[chunk]);
+    if (trains) {
+      add(BufferKind::Gradients, chunk, regions.gradientBytes);
+      add(BufferKind::Moments, chunk, regions.momentBytes);
+    }
     if (model.sharded)
       add(BufferKind::WeightShare, chunk, regions.weightShareBytes);
     if (!isFirst) {
       add(BufferKind::Input, chunk, boundary);
-      if (previousOf(chunk) == kWholeRank)
+      if (trains && previousOf(chunk) == kWholeRank)
         add(BufferKind::InputGradient, chunk, boundary);
     }
     if (!isLast) {
-      add(BufferKind::OutputGradient, chunk, boundary);
+      if (trains)
+        add(BufferKind::OutputGradient, chunk, boundary);
       if (nextOf(chunk) == kWholeRank)
         add(BufferKind::Output, chunk, boundary);
     }
@@ -282,6 +359,8 @@ private:
       if (combines[chunk])
         bytes = std::max(bytes, spec.backwardWorkspace);
     }
+    if (hasRounds(plan) && head() != kWholeRank)
+      bytes = std::max(bytes, policyWorkspace(model.config, caps));
     add(BufferKind::Workspace, kWholeRank, bytes);
   }
 
@@ -369,13 +448,23 @@ private:
     }
   }
 
+  BufferKind sentBy(const Group &group) const {
+    if (group.flow == Flow::Control)
+      return BufferKind::Header;
+    return !group.members.empty()                ? BufferKind::Prompts
+           : group.axes == bitOf(Axis::Pipeline) ? BufferKind::Segments
+                                                 : BufferKind::Round;
+  }
+
   std::vector<std::uint32_t> operandsOf(const Action &action) const {
     const auto opcode = static_cast<Opcode>(action.opcode);
     if (opcode == Opcode::Send || opcode == Opcode::Receive)
       return {contentOf(action, opcode == Opcode::Send)};
     const std::uint32_t group = program.lanes[action.lane].group;
     if (opcode == Opcode::Broadcast)
-      return {find(group == kSegmentsGroup ? BufferKind::Segments : BufferKind::Header)};
+      return {find(sentBy(plan.groups[group]))};
+    if (opcode == Opcode::Gather && !plan.groups[group].members.empty())
+      return {find(BufferKind::Samples), find(BufferKind::AllSamples)};
     if (opcode == Opcode::Gather && group == kAllStatsGroup)
       return {find(BufferKind::ReplicaStats), find(BufferKind::AllStats)};
     if (opcode == Opcode::Gather)

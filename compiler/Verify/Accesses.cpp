@@ -95,7 +95,7 @@ std::uint64_t fixedBytes(const ActionTable &table, const RankView &rank, const A
   const Group &group = table.plan().groups[lane.group];
   const std::uint64_t bytes = group.message.fixed;
   // A destination holds what all members gave, also those that are not in the table.
-  return operand == 1 ? bytes * memberCount(table.plan().mesh, group.axes) : bytes;
+  return operand == 1 ? bytes * memberCount(table.plan().mesh, group) : bytes;
 }
 
 std::uint64_t tokenBytes(const Plan &plan, const Message &message) {
@@ -103,7 +103,7 @@ std::uint64_t tokenBytes(const Plan &plan, const Message &message) {
 }
 
 bool isRootOf(const Plan &plan, std::uint32_t group, std::uint32_t rank) {
-  return memberIndex(plan.mesh, rank, plan.groups[group].axes) == plan.groups[group].root;
+  return memberIndex(plan.mesh, rank, plan.groups[group]) == plan.groups[group].root;
 }
 
 AccessReader::AccessReader(const ActionTable &table, const RankView &rank)

@@ -251,7 +251,7 @@ void ActionTable::findChannels() {
 void ActionTable::findGroups() {
   for (std::uint32_t group = 0; group < source.groups.size(); ++group)
     for (const RankView &rank : rankViews)
-      if (memberIndex(source.mesh, rank.rank, source.groups[group].axes) == 0)
+      if (memberIndex(source.mesh, rank.rank, source.groups[group]) == 0)
         groupViews.push_back(viewOf(group, rank.rank));
   for (std::uint32_t index = 0; index < groupViews.size(); ++index)
     findMembers(index);
@@ -260,8 +260,8 @@ void ActionTable::findGroups() {
 GroupView ActionTable::viewOf(std::uint32_t group, std::uint32_t first) const {
   const Group &of = source.groups[group];
   GroupView view{.group = group, .root = of.root};
-  for (std::uint32_t index = 0; index < memberCount(source.mesh, of.axes); ++index) {
-    const std::uint32_t rank = memberRank(source.mesh, first, of.axes, index);
+  for (std::uint32_t index = 0; index < memberCount(source.mesh, of); ++index) {
+    const std::uint32_t rank = memberRank(source.mesh, first, of, index);
     if (rank >= rankViews.size())
       break; // like those before it
     view.members.push_back(rank);

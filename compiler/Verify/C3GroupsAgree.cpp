@@ -136,7 +136,7 @@ private:
     const auto bytesOf = [&](std::uint32_t operand) {
       return rank.layout->buffers[rank.program->operands[action.operands + operand]].bytes;
     };
-    const std::uint64_t members = memberCount(table.plan().mesh, group.axes);
+    const std::uint64_t members = memberCount(table.plan().mesh, group);
     if (group.operation == Collective::Unshard && bytesOf(1) != members * bytesOf(0))
       return fault(5, rank, entry,
                    fmt::format("group `{}` moves shares of {} bytes from {} members into {} bytes",

@@ -112,10 +112,10 @@ private:
   /// All who exchange messages in a call, also those of replicas that are not in the table.
   void members(const GroupView &view, const LaneView &lane) {
     const Group &group = plan.groups[view.group];
-    const std::uint32_t count = memberCount(plan.mesh, group.axes),
+    const std::uint32_t count = memberCount(plan.mesh, group),
                         first = table.ranks()[view.members.front()].rank;
     const auto rankOf = [&](std::uint32_t member) {
-      return memberRank(plan.mesh, first, group.axes, member);
+      return memberRank(plan.mesh, first, group, member);
     };
     // Of a star or a chain few members talk to one another.
     const bool allTalk = count > 2 && talk(group.operation, group.root, 0, count - 1) &&

@@ -94,7 +94,7 @@ private:
       return false;
     const Group &group = groupOf(action);
     return group.axes == bitOf(Axis::Data) &&
-           memberIndex(table.plan().mesh, rank.rank, group.axes) != group.root;
+           memberIndex(table.plan().mesh, rank.rank, group) != group.root;
   }
 
   /// What the coordinator decides goes to all replicas, what a replica loads to its own ranks.

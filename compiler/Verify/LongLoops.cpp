@@ -29,7 +29,7 @@ public:
     for (std::size_t lane = 0; lane < lanes.size(); ++lane)
       if (lanes[lane].kind == LaneKind::Group) {
         const std::uint32_t group = lanes[lane].group;
-        const std::uint32_t first = memberRank(plan.mesh, rank, plan.groups[group].axes, 0);
+        const std::uint32_t first = memberRank(plan.mesh, rank, plan.groups[group], 0);
         BySection calls = part.callsOn(lane);
         const auto known = groups.try_emplace({group, first}, calls).first;
         doGroupsAgree = doGroupsAgree && known->second == calls;

@@ -145,7 +145,7 @@ private:
                    "group `{}` does not run along `pp` or `dp` alone, or over pairs of ranks",
                    group.name))
         continue;
-      const std::uint32_t members = memberCount(plan.mesh, group.axes);
+      const std::uint32_t members = memberCount(plan.mesh, group);
       // Replicas but the leading one are alike: none of them can be the one that differs.
       require(group.root < (alongReplicas ? 1 : members), 5,
               "group `{}` has root {} and {} members{}", group.name, group.root, members,

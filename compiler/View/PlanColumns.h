@@ -18,6 +18,7 @@
 
 #include "runtime/Plan/Names.h"
 #include "runtime/Plan/Plan.h"
+#include "runtime/Plan/RoundFields.h"
 
 namespace vime {
 
@@ -35,6 +36,7 @@ void columns(Of<plan::Mesh> auto &mesh, auto &visit) {
   visit("dp", mesh.data);
   visit("cp", mesh.context);
   visit("tp", mesh.tensor);
+  visit.optional("engines", mesh.engines, mesh.engines != 0);
 }
 
 void columns(Of<plan::RunSettings> auto &run, auto &visit) {
@@ -68,6 +70,8 @@ void columns(Of<plan::EvaluationSettings> auto &held, auto &visit) {
   visit("patience", held.patience);
   visit("target", held.target);
 }
+
+void columns(Of<plan::RoundSettings> auto &round, auto &visit) { plan::visitRound(round, visit); }
 
 void columns(Of<plan::OptimizerSettings> auto &optimizer, auto &visit) {
   visit("learning_rate", optimizer.learningRate);
@@ -146,6 +150,7 @@ void columns(Of<plan::Group> auto &group, auto &visit) {
   visit.bits("axes", group.axes, axisName, true);
   visit("root", group.root);
   columns(group.message, visit);
+  visit.optional("members", group.members, !group.members.empty());
 }
 
 void columns(Of<plan::DecisionRange> auto &range, auto &visit) {

@@ -10,6 +10,7 @@
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Names.h"
 #include "runtime/Plan/PlanFile.h"
+#include "runtime/Plan/RoundFields.h"
 
 namespace vime {
 namespace {
@@ -27,9 +28,26 @@ Json messageJson(const Message &message) {
 }
 
 Json groupJson(const Group &group) {
-  return {
+  Json json = {
       {"name", group.name}, {"flow", nameOf(group.flow)}, {"operation", nameOf(group.operation)},
       {"axes", group.axes}, {"root", group.root},         {"message", messageJson(group.message)}};
+  if (!group.members.empty())
+    json["members"] = group.members;
+  return json;
+}
+
+Json roundJson(const RoundSettings &round) {
+  Json json = Json::object();
+  visitRound(round, [&](std::string_view name, const auto &value) {
+    using T = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<T, Hash128>)
+      json[std::string(name)] = toHex(value);
+    else if constexpr (std::is_enum_v<T>)
+      json[std::string(name)] = wordOf(value);
+    else
+      json[std::string(name)] = value;
+  });
+  return json;
 }
 
 Json tensorJson(const TensorSpec &tensor) {
@@ -149,8 +167,11 @@ Json headJson(const Plan &plan) {
                 {{"pp", plan.mesh.pipeline},
                  {"dp", plan.mesh.data},
                  {"cp", plan.mesh.context},
-                 {"tp", plan.mesh.tensor}}}};
+                 {"tp", plan.mesh.tensor},
+                 {"engines", plan.mesh.engines}}}};
   json.update(settingsJson(plan));
+  if (plan.round != RoundSettings())
+    json["round"] = roundJson(plan.round);
   json["models"] = Json::array();
   for (const Model &model : plan.models)
     json["models"].push_back(modelJson(model));

@@ -156,6 +156,8 @@ void TextWriter::head() {
   row("data", plan.data);
   if (plan.evaluation != EvaluationSettings())
     row("evaluation", plan.evaluation);
+  if (plan.round != RoundSettings())
+    row("round", plan.round);
   row("optimizer", plan.optimizer);
   if (plan.checkpoint != CheckpointSettings())
     row("checkpoint", plan.checkpoint);
@@ -188,8 +190,13 @@ void TextWriter::decisions() {
 
 void TextWriter::bindings() {
   const std::size_t places = std::min(plan.programOf.size(), plan.layoutOf.size());
-  const std::size_t pipeline = std::max(plan.mesh.pipeline, 1u);
+  const std::size_t pipeline = std::max(plan.mesh.pipeline, 1u), trainers = plan.mesh.trainers();
   for (std::size_t place = 0; place < places; ++place) {
+    if (plan.mesh.engines != 0 && place >= trainers) {
+      line("rank engine {} program {} layout {}", place - trainers, plan.programOf[place],
+           plan.layoutOf[place]);
+      continue;
+    }
     put("rank pp {}", place % pipeline);
     if (plan.mesh.data > 1)
       put(" dp {}", place < pipeline ? "0" : "1+");

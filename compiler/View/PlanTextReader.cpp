@@ -85,6 +85,7 @@ private:
   void predictions() { fill(plan.predictions); }
   void group() { append(plan.groups); }
   void evaluation() { fill(plan.evaluation); }
+  void round() { fill(plan.round); }
   void decision() { fill(plan.decisions.emplace_back()); }
   void condition() {
     index(plan.conditions.size() + 1); // as programs name them
@@ -116,11 +117,13 @@ private:
   }
 
   void rank() {
-    // Of the leading replica, then, if there are several, of all others.
+    // Of the leading replica, then, if there are several, of all others; then of engines.
     const std::size_t place = plan.programOf.size(), pipeline = std::max(plan.mesh.pipeline, 1u);
-    scan.expect("pp");
-    index(place % pipeline);
-    if (plan.mesh.data > 1) {
+    const std::size_t trainers = plan.mesh.trainers();
+    const bool isEngine = plan.mesh.engines != 0 && place >= trainers;
+    scan.expect(isEngine ? "engine" : "pp");
+    index(isEngine ? place - trainers : place % pipeline);
+    if (!isEngine && plan.mesh.data > 1) {
       scan.expect("dp");
       scan.expect(place < pipeline ? "0" : "1+");
     }
@@ -294,6 +297,7 @@ std::span<const TextReader::Kind> TextReader::kinds() {
       {"run", &TextReader::run, 1, 1},
       {"data", &TextReader::data, 1, 1},
       {"evaluation", &TextReader::evaluation, 0, 1},
+      {"round", &TextReader::round, 0, 1},
       {"optimizer", &TextReader::optimizer, 1, 1},
       {"checkpoint", &TextReader::checkpoint, 0, 1},
       {"limits", &TextReader::limits, 1, 1},

@@ -105,5 +105,6 @@ mlir::LogicalResult verifyMove(mlir::Operation *op, const ActionRecord &record);
 mlir::LogicalResult verifyUpdate(mlir::Operation *op, const ActionRecord &record);
 mlir::LogicalResult verifyHost(mlir::Operation *op, const ActionRecord &record);
 mlir::LogicalResult verifyControl(mlir::Operation *op, const ActionRecord &record);
+mlir::LogicalResult verifyRollout(mlir::Operation *op, const ActionRecord &record);
 
 } // namespace vime::ir

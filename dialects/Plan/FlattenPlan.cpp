@@ -127,6 +127,7 @@ plan::Plan planFromOp(PlanOp op, Flatten what) {
         .Case([&](ConditionOp condition) { plan.conditions.push_back(condition.record()); })
         .Case([&](DataOp data) { plan.data = data.record(); })
         .Case([&](EvaluationOp evaluation) { plan.evaluation = evaluation.record(); })
+        .Case([&](RoundOp round) { plan.round = round.record(); })
         .Case([&](OptimizerOp optimizer) { plan.optimizer = optimizer.record(); })
         .Case([&](CheckpointOp checkpoint) { plan.checkpoint = checkpoint.record(); })
         .Case([&](RunOp run) { plan.run = run.record(); })

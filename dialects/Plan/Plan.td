@@ -42,5 +42,6 @@ include "dialects/Plan/PlanMove.td"
 include "dialects/Plan/PlanUpdate.td"
 include "dialects/Plan/PlanHost.td"
 include "dialects/Plan/PlanControl.td"
+include "dialects/Plan/PlanRollout.td"
 
 #endif

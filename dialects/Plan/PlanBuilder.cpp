@@ -143,6 +143,7 @@ void PlanBuilder::tables(const plan::Plan &plan) {
   addAll<ModelOp>(plan.models);
   addUnlessEmpty<DataOp>(plan.data);
   addUnlessEmpty<EvaluationOp>(plan.evaluation);
+  addUnlessEmpty<RoundOp>(plan.round);
   addUnlessEmpty<OptimizerOp>(plan.optimizer);
   addUnlessEmpty<CheckpointOp>(plan.checkpoint);
   addUnlessEmpty<RunOp>(plan.run);

@@ -8,4 +8,5 @@ def Plan_AllGatherOp : CollectiveOp<"all_gather"> { let summary = "from all to a
 def Plan_AllReduceOp : CollectiveOp<"all_reduce"> { let summary = "the sum over all, to all"; }
 def Plan_UnshardOp : CollectiveOp<"unshard"> { let summary = "a stage's weights whole, from the shares of all replicas"; }
 def Plan_ReduceScatterOp : CollectiveOp<"reduce_scatter"> { let summary = "the sum over all, of which each gets its share"; }
+def Plan_BroadcastWeightsOp : CollectiveOp<"broadcast_weights"> { let summary = "a part of a stage's weights, to who generates with it"; }
 def Plan_ReduceSquaresOp : CollectiveOp<"reduce_squares"> { let summary = "the sum of the squares of all shares, to all"; }

@@ -7,6 +7,7 @@
 
 #include "dialects/Plan/ActionRecord.h"
 #include "runtime/Plan/Plan.h"
+#include "runtime/Plan/RoundFields.h"
 
 namespace vime::ir {
 
@@ -97,6 +98,7 @@ template <typename Fields> void visitFields(Fields &fields, plan::Mesh &mesh) {
   fields.named("dp", mesh.data);
   fields.named("cp", mesh.context);
   fields.named("tp", mesh.tensor);
+  fields.optional("engines", mesh.engines, 0u);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::Peer &peer) {
   fields.leading("axis", peer.axis);
@@ -115,6 +117,7 @@ template <typename Fields> void visitFields(Fields &fields, plan::Group &group) 
   fields.named("axes", group.axes);
   fields.named("root", group.root);
   fields.record("message", group.message);
+  fields.list("members", group.members);
 }
 template <typename Fields> void visitFields(Fields &fields, plan::DecisionRange &range) {
   fields.leading("decision", range.decision);
@@ -225,6 +228,20 @@ template <typename Fields> void visitFields(Fields &fields, plan::EvaluationSett
   fields.named("microbatches", evaluation.microbatches);
   fields.optional("patience", evaluation.patience, 0u);
   fields.optional("target", evaluation.target, 0.0);
+}
+template <typename Fields> void visitFields(Fields &fields, plan::RoundSettings &round) {
+  plan::visitRound(round, [&](std::string_view name, auto &value) {
+    using T = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<T, plan::Hash128>) {
+      fields.named(std::string(name) + "_low", value[0]);
+      fields.named(std::string(name) + "_high", value[1]);
+    } else if constexpr (std::is_same_v<T, std::vector<std::uint32_t>>)
+      fields.list(name, value);
+    else if constexpr (std::is_same_v<T, bool>)
+      fields.flag(name, value);
+    else
+      fields.named(name, value);
+  });
 }
 template <typename Fields> void visitFields(Fields &fields, plan::OptimizerSettings &optimizer) {
   fields.named("learning_rate", optimizer.learningRate);

@@ -15,6 +15,10 @@ def Plan_EvaluationOp : RecordOp<Plan_Dialect, "evaluation", "::vime::plan::Eval
   let summary = "the held-out text, and when it is judged";
   let hasVerifier = 0;
 }
+def Plan_RoundOp : RecordOp<Plan_Dialect, "round", "::vime::plan::RoundSettings"> {
+  let summary = "prompts, generation, rewards, the algorithm, weight sync";
+  let hasVerifier = 0;
+}
 def Plan_OptimizerOp : RecordOp<Plan_Dialect, "optimizer", "::vime::plan::OptimizerSettings"> {
   let summary = "AdamW's numbers";
   let hasVerifier = 0;

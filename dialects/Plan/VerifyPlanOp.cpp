@@ -10,8 +10,8 @@ namespace {
 
 // Ops of which a plan has at most one.
 bool isSingle(mlir::Operation &op) {
-  return llvm::isa<MeshOp, RanksOp, JobTextOp, DataOp, EvaluationOp, OptimizerOp, CheckpointOp,
-                   RunOp, LimitsOp, PredictionsOp>(op);
+  return llvm::isa<MeshOp, RanksOp, JobTextOp, DataOp, EvaluationOp, RoundOp, OptimizerOp,
+                   CheckpointOp, RunOp, LimitsOp, PredictionsOp>(op);
 }
 
 bool isPart(mlir::Operation &op) {

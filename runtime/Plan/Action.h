@@ -43,6 +43,8 @@ enum ActionFlag : std::uint8_t {
 /// Action::immediate of `backward` and `backward_weight`: the first weight gradient of a stage in a
 /// step, it overwrites the gradients instead of adding to them.
 constexpr std::uint16_t kOverwriteGradients = 1;
+/// Action::immediate of `publish`: the version behind the one of the last round.
+constexpr std::uint16_t kBehindLastRound = 1;
 
 struct Action {
   std::uint16_t opcode = 0; // plan::Opcode

@@ -25,6 +25,9 @@ Status checkMesh(const Mesh &mesh) {
     if (size != 1)
       return unacceptable(
           fmt::format("the plan has {} ranks along `cp` or `tp`, this program knows only 1", size));
+  if (mesh.engines > kMostRanks || (mesh.engines != 0 && mesh.data > 2))
+    return unacceptable(
+        fmt::format("the plan has {} engines beside {} replicas", mesh.engines, mesh.data));
   return Status();
 }
 
@@ -55,6 +58,26 @@ bool sharesSomething(const Plan &plan) {
                      [](const Model &model) { return model.sharded; });
 }
 
+/// Of coordinator and engines, or of one that trains and the engines.
+Status checkListedGroup(const Plan &plan, const Group &group) {
+  const std::vector<std::uint32_t> &members = group.members;
+  const bool ascend =
+      std::adjacent_find(members.begin(), members.end(), std::greater_equal<>()) == members.end();
+  if (!ascend || members.size() < 2 || members.back() >= plan.mesh.ranks() || group.axes != 0 ||
+      group.root >= members.size())
+    return unacceptable(fmt::format("group `{}` has no list of members", group.name));
+  if (group.message.perToken != 0)
+    return unacceptable(fmt::format("messages of group `{}` depend on a microbatch", group.name));
+  const bool movesWeights = group.operation == Collective::BroadcastWeights;
+  const bool isKnown = movesWeights || group.operation == Collective::Broadcast ||
+                       group.operation == Collective::Gather;
+  if (!isKnown || (movesWeights && (group.message.fixed == 0 ||
+                                    group.message.type != plan.models.front().config.type)))
+    return unacceptable(
+        fmt::format("group `{}` moves something that its members have not", group.name));
+  return Status();
+}
+
 Status checkGroup(const Plan &plan, std::size_t index) {
   const Group &group = plan.groups[index];
   if (group.name.empty() || !isCleanText(group.name))
@@ -66,17 +89,21 @@ Status checkGroup(const Plan &plan, std::size_t index) {
       !isEnumerator(group.message.type))
     return unacceptable(
         fmt::format("flow, operation or type of group `{}` is unknown", group.name));
+  if (!group.members.empty())
+    return checkListedGroup(plan, group);
   const bool isMirrored = group.axes == bitOf(Axis::Mirror);
   if (!isMirrored && group.axes != bitOf(Axis::Pipeline) && group.axes != bitOf(Axis::Data))
     return unacceptable(fmt::format("group `{}` goes along neither `pp` nor `dp`", group.name));
   if (isMirrored && (plan.mesh.pipeline % 2 != 0 || group.operation != Collective::AllReduce))
     return unacceptable(fmt::format("group `{}` has no pairs of ranks that add up", group.name));
-  const std::uint32_t members = memberCount(plan.mesh, group.axes);
+  const std::uint32_t members = memberCount(plan.mesh, group);
   if (group.root >= members)
     return unacceptable(
         fmt::format("the root of group `{}` is member {} of {}", group.name, group.root, members));
   if (group.message.perToken != 0)
     return unacceptable(fmt::format("messages of group `{}` depend on a microbatch", group.name));
+  if (group.operation == Collective::BroadcastWeights)
+    return unacceptable(fmt::format("group `{}` moves weights to nobody", group.name));
   if (isOfShares(group.operation) && (group.axes != bitOf(Axis::Data) || !sharesSomething(plan)))
     return unacceptable(fmt::format("group `{}` moves shares that no replica has", group.name));
   if (movesOperands(group.operation) && !isOfOperands(plan, group))

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/ModelSpec/StageShare.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
@@ -55,14 +57,28 @@ bool runs(const Program &program, Opcode opcode) {
 bool isForCoordinator(Opcode opcode) {
   return opcode == Opcode::Decide || opcode == Opcode::Report ||
          opcode == Opcode::ReportEvaluation || opcode == Opcode::ExportCommit ||
-         opcode == Opcode::CheckpointCommit;
+         opcode == Opcode::CheckpointCommit || opcode == Opcode::DrawPrompts ||
+         opcode == Opcode::DrawEvaluation || opcode == Opcode::Score ||
+         opcode == Opcode::ScoreEvaluation || opcode == Opcode::Pack;
+}
+
+/// Likewise of what only ranks that generate have.
+bool isForEngine(Opcode opcode) {
+  return opcode == Opcode::Generate || (opcode >= Opcode::Wake && opcode <= Opcode::Resume);
+}
+
+std::uint64_t weightBytesOf(const Plan &plan, const LocalStage &local) {
+  const Model &model = plan.models[local.model];
+  const StageSpec spec = stageSpec(model.config, model.stages[local.stage], capsOf(plan.data));
+  return regionsOf(spec, model.config.type, /*replicas=*/1).weightBytes;
 }
 
 class ProgramCheck {
 public:
   ProgramCheck(const Plan &plan, std::uint32_t rank)
       : plan(plan), rank(rank), program(*programOf(plan, rank)), layout(*layoutOf(plan, rank)),
-        shares(buffersThatShare(layout)), loads(runs(program, Opcode::Load)) {}
+        shares(buffersThatShare(layout)),
+        loads(runs(program, Opcode::Load) || runs(program, Opcode::LoadRound)) {}
 
   Status run() {
     if (Status status = checkLanes(); !status.ok())
@@ -265,6 +281,8 @@ const char *ProgramCheck::problemOf(const Action &action, const Signature &signa
   }
   if (isEvaluation(signature.opcode) && plan.evaluation.text.empty())
     return "is of an evaluation that the plan does not have";
+  if (isForEngine(signature.opcode) != plan.mesh.isEngine(rank) && isForEngine(signature.opcode))
+    return "is for ranks that generate";
   if (isForCoordinator(signature.opcode) && rank != 0)
     return "is for rank 0 alone";
   if (const char *problem = problemOfWaits(action))
@@ -285,9 +303,19 @@ const char *ProgramCheck::problemOf(const Action &action, const Signature &signa
     return "has a guard, though it has counterparts; put it into a case";
   const bool accumulates =
       signature.opcode == Opcode::Backward || signature.opcode == Opcode::BackwardWeight;
-  if (action.immediate > (accumulates ? kOverwriteGradients : 0))
+  if (signature.opcode == Opcode::BroadcastWeights) {
+    if (std::uint64_t(action.immediate) *
+            plan.groups[program.lanes[action.lane].group].message.fixed >=
+        weightBytesOf(plan, program.stages[action.stage]))
+      return "is of a part of the weights that there is not";
+  } else if (signature.opcode == Opcode::Publish) {
+    if (action.immediate > kBehindLastRound)
+      return "has a version that no round has";
+  } else if (action.immediate > (accumulates ? kOverwriteGradients : 0)) {
     return "has an immediate value without meaning";
-  if (signature.opcode == Opcode::Loss || signature.opcode == Opcode::EvaluateLoss) {
+  }
+  if (signature.opcode == Opcode::Loss || signature.opcode == Opcode::EvaluateLoss ||
+      signature.opcode == Opcode::PolicyLoss || signature.opcode == Opcode::LogProbabilities) {
     const auto &[model, stage] = program.stages[action.stage];
     if (!plan.models[model].stages[stage].head)
       return "is of a stage without a head";
@@ -308,7 +336,7 @@ bool ProgramCheck::needsDispatcher(const Action &action, const Signature &signat
   if (signature.opcode != Opcode::Broadcast || loads)
     return false;
   const Group &group = plan.groups[program.lanes[action.lane].group];
-  const bool isRoot = memberIndex(plan.mesh, rank, group.axes) == group.root;
+  const bool isRoot = memberIndex(plan.mesh, rank, group) == group.root;
   return group.flow == Flow::Control && !isRoot;
 }
 
@@ -373,7 +401,8 @@ Status ProgramCheck::checkHeader() const {
   };
   if (!isThe(BufferKind::Header, StepHeader::bytes(mostMicrobatchesOf(plan))))
     return unacceptable(fmt::format("rank {} has no buffer that is its step header", rank));
-  const bool asksScalars = !valuesOf(plan, Decision::Bad).empty() || isPostValidated(plan);
+  const bool asksScalars = !plan.mesh.isEngine(rank) &&
+                           (!valuesOf(plan, Decision::Bad).empty() || isPostValidated(plan));
   if (asksScalars && !isThe(BufferKind::Scalars, sizeof(StepScalars)))
     return unacceptable(fmt::format("rank {} has no buffer that holds its scalars", rank));
   return Status();

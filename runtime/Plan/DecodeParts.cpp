@@ -6,7 +6,8 @@ namespace {
 // FlatBuffers lets many references share one target, so that a count in a small file stands for any
 // amount of memory: what is repeated inside something repeated is counted before it is copied.
 constexpr std::size_t kMostGroups = 64, kMostModels = 256, kMostOrigins = 1024, kMostText = 1 << 16,
-                      kMostModelStages = 1 << 16, kMostDecisions = 16, kMostConditions = 254;
+                      kMostModelStages = 1 << 16, kMostMembers = 1 << 16, kMostDecisions = 16,
+                      kMostConditions = 254;
 
 template <typename Table>
 const Table *rootOf(std::string_view bytes, const char *identifier = nullptr) {
@@ -52,6 +53,11 @@ bool decode(const file::Group &table, Group &group) {
   group.axes = byteOf(table.axes());
   group.root = table.root();
   group.message = decode(*table.message());
+  if (table.members()) {
+    if (table.members()->size() > kMostMembers)
+      return false;
+    group.members.assign(table.members()->begin(), table.members()->end());
+  }
   return takeText(table.name(), group.name);
 }
 
@@ -97,6 +103,71 @@ bool decode(const file::Model &table, Model &model) {
   }
   return takeText(table.checkpoint(), model.checkpoint) &&
          takeText(table.module_file(), model.moduleFile);
+}
+
+SamplingSettings decode(const file::Sampling &sampling) {
+  return {sampling.temperature(), sampling.top_p(), sampling.top_k()};
+}
+
+bool decode(const file::Prompts &table, PromptSettings &prompts) {
+  prompts.bytes = table.bytes();
+  prompts.hash = decode(*table.hash());
+  return takeText(table.file(), prompts.file);
+}
+
+bool decode(const file::Rollout &table, RolloutSettings &rollout) {
+  rollout.engines = table.engines();
+  rollout.steps = table.steps();
+  rollout.prompts = table.prompts();
+  rollout.candidates = table.candidates();
+  rollout.samples = table.samples();
+  rollout.maxPrompt = table.max_prompt();
+  rollout.maxNew = table.max_new();
+  rollout.slots = table.slots();
+  rollout.stepTokens = table.step_tokens();
+  rollout.sampling = decode(*table.sampling());
+  rollout.dropsEqualRewards = table.drops_equal_rewards();
+  if (table.stops()->size() > kMostText)
+    return false;
+  rollout.stops.assign(table.stops()->begin(), table.stops()->end());
+  return takeText(table.dump(), rollout.dump);
+}
+
+bool decode(const file::Reward &table, RewardSettings &reward) {
+  reward.kind = enumOf<RewardKind>(table.kind());
+  reward.timeoutSeconds = table.timeout_seconds();
+  reward.retries = table.retries();
+  reward.workers = table.workers();
+  reward.minWorkers = table.min_workers();
+  return takeText(table.what(), reward.what);
+}
+
+AlgorithmSettings decode(const file::Algorithm &table) {
+  return {.advantage = enumOf<AdvantageRule>(table.advantage()),
+          .objective = enumOf<PolicyObjective>(table.objective()),
+          .unit = enumOf<LossUnit>(table.unit()),
+          .clipLow = table.clip_low(),
+          .clipHigh = table.clip_high(),
+          .dualClip = table.dual_clip(),
+          .klCoefficient = table.kl_coefficient(),
+          .klEstimator = enumOf<KlEstimator>(table.kl_estimator()),
+          .entropy = table.entropy(),
+          .correction = enumOf<Correction>(table.correction()),
+          .correctionLow = table.correction_low(),
+          .correctionHigh = table.correction_high()};
+}
+
+bool decode(const file::Round &table, RoundSettings &round) {
+  round.algorithm = decode(*table.algorithm());
+  round.sync.bucket = table.bucket();
+  const file::PromptEvaluation &evaluation = *table.evaluation();
+  round.evaluation.every = evaluation.every();
+  round.evaluation.count = evaluation.count();
+  round.evaluation.samples = evaluation.samples();
+  round.evaluation.sampling = decode(*evaluation.sampling());
+  return decode(*table.rollout(), round.rollout) && decode(*table.prompts(), round.prompts) &&
+         decode(*table.reward(), round.reward) &&
+         decode(*evaluation.prompts(), round.evaluation.prompts);
 }
 
 bool decodeSettings(const file::Common &table, Plan &plan) {
@@ -179,7 +250,9 @@ bool decodeCommon(std::string_view bytes, Plan &plan) {
       return false;
   const file::Mesh &mesh = *table->mesh();
   plan.gradientOrder = enumOf<GradientOrder>(table->gradient_order());
-  plan.mesh = {mesh.pipeline(), mesh.data(), mesh.context(), mesh.tensor()};
+  plan.mesh = {mesh.pipeline(), mesh.data(), mesh.context(), mesh.tensor(), mesh.engines()};
+  if (table->round() && !decode(*table->round(), plan.round))
+    return false;
   plan.layouts.resize(table->layouts());
   plan.programOf.assign(table->program_of()->begin(), table->program_of()->end());
   plan.layoutOf.assign(table->layout_of()->begin(), table->layout_of()->end());

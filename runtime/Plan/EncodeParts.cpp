@@ -30,11 +30,12 @@ file::Message encode(const Message &message) {
 file::Hash encode(const Hash128 &hash) { return {hash[0], hash[1]}; }
 
 Offset<file::Group> encode(FlatBufferBuilder &builder, const Group &group) {
-  const auto &[name, flow, operation, axes, root, message] = group;
+  const auto &[name, flow, operation, axes, root, message, members] = group;
   const auto nameText = builder.CreateString(name);
   const file::Message messageStruct = encode(message);
-  return file::CreateGroup(builder, nameText, raw(flow), raw(operation), axes, root,
-                           &messageStruct);
+  const auto memberVector = members.empty() ? 0 : builder.CreateVector(members);
+  return file::CreateGroup(builder, nameText, raw(flow), raw(operation), axes, root, &messageStruct,
+                           memberVector);
 }
 
 Offset<file::Decision> encode(FlatBufferBuilder &builder, const DecisionRange &range) {
@@ -80,6 +81,64 @@ Offset<file::Evaluation> encode(FlatBufferBuilder &builder, const EvaluationSett
                                 patience, target);
 }
 
+file::Sampling encode(const SamplingSettings &sampling) {
+  const auto &[temperature, topP, topK] = sampling;
+  return {temperature, topP, topK, 0};
+}
+
+Offset<file::Prompts> encode(FlatBufferBuilder &builder, const PromptSettings &prompts) {
+  const auto &[file, bytes, hash] = prompts;
+  const auto path = builder.CreateString(file);
+  const file::Hash hashStruct = encode(hash);
+  return file::CreatePrompts(builder, path, bytes, &hashStruct);
+}
+
+Offset<file::Rollout> encode(FlatBufferBuilder &builder, const RolloutSettings &rollout) {
+  const auto &[engines, steps, prompts, candidates, samples, maxPrompt, maxNew, slots, stepTokens,
+               sampling, stops, dropsEqualRewards, dump] = rollout;
+  const auto stopVector = builder.CreateVector(stops);
+  const auto dumpText = builder.CreateString(dump);
+  const file::Sampling samplingStruct = encode(sampling);
+  return file::CreateRollout(builder, engines, steps, prompts, candidates, samples, maxPrompt,
+                             maxNew, slots, stepTokens, &samplingStruct, stopVector,
+                             dropsEqualRewards, dumpText);
+}
+
+Offset<file::Reward> encode(FlatBufferBuilder &builder, const RewardSettings &reward) {
+  const auto &[kind, what, timeoutSeconds, retries, workers, minWorkers] = reward;
+  const auto whatText = builder.CreateString(what);
+  return file::CreateReward(builder, raw(kind), whatText, timeoutSeconds, retries, workers,
+                            minWorkers);
+}
+
+Offset<file::Algorithm> encode(FlatBufferBuilder &builder, const AlgorithmSettings &algorithm) {
+  const auto &[advantage, objective, unit, clipLow, clipHigh, dualClip, klCoefficient, klEstimator,
+               entropy, correction, correctionLow, correctionHigh] = algorithm;
+  return file::CreateAlgorithm(builder, raw(advantage), raw(objective), raw(unit), clipLow,
+                               clipHigh, dualClip, klCoefficient, raw(klEstimator), entropy,
+                               raw(correction), correctionLow, correctionHigh);
+}
+
+Offset<file::PromptEvaluation> encode(FlatBufferBuilder &builder,
+                                      const PromptEvaluation &evaluation) {
+  const auto &[prompts, every, count, samples, sampling] = evaluation;
+  const auto promptTable = encode(builder, prompts);
+  const file::Sampling samplingStruct = encode(sampling);
+  return file::CreatePromptEvaluation(builder, promptTable, every, count, samples, &samplingStruct);
+}
+
+Offset<file::Round> encode(FlatBufferBuilder &builder, const RoundSettings &round) {
+  const auto &[rollout, prompts, reward, algorithm, sync, evaluation] = round;
+  const auto &[bucket] = sync;
+  const auto rolloutTable = encode(builder, rollout);
+  const auto promptTable = encode(builder, prompts);
+  const auto rewardTable = encode(builder, reward);
+  const auto algorithmTable = encode(builder, algorithm);
+  const auto evaluationTable = encode(builder, evaluation);
+  return file::CreateRound(builder, rolloutTable, promptTable, rewardTable, algorithmTable, bucket,
+                           evaluationTable);
+}
+
 Offset<file::Optimizer> encode(FlatBufferBuilder &builder, const OptimizerSettings &optimizer) {
   const auto &[learningRate, beta1, beta2, epsilon, weightDecay, clip, warmup, decay, floor] =
       optimizer;
@@ -121,8 +180,8 @@ flatbuffers::DetachedBuffer encodeCommon(const Plan &plan) {
       stages.emplace_back(model, stage);
     stageEnds.push_back(static_cast<std::uint32_t>(stages.size()));
   }
-  const auto &[pipeline, data, context, tensor] = plan.mesh;
-  const file::Mesh mesh(pipeline, data, context, tensor);
+  const auto &[pipeline, data, context, tensor, engines] = plan.mesh;
+  const file::Mesh mesh(pipeline, data, context, tensor, engines);
   const auto &[connectSeconds, transferSeconds, memoryBytes] = plan.limits;
   // One statement each: what is written first lies last, and the order of evaluation of arguments
   // is free.
@@ -142,11 +201,12 @@ flatbuffers::DetachedBuffer encodeCommon(const Plan &plan) {
   const auto endVector = builder.CreateVector(stageEnds);
   const auto programOf = builder.CreateVector(plan.programOf);
   const auto layoutOf = builder.CreateVector(plan.layoutOf);
+  const auto round = plan.round == RoundSettings() ? 0 : encode(builder, plan.round);
   builder.Finish(file::CreateCommon(
       builder, schedule, raw(plan.gradientOrder), &mesh, groupVector, decisionVector,
       conditionVector, modelVector, dataTable, evaluationTable, optimizerTable, checkpointTable,
       runTable, limitsTable, stageVector, endVector,
-      static_cast<std::uint32_t>(plan.layouts.size()), programOf, layoutOf));
+      static_cast<std::uint32_t>(plan.layouts.size()), programOf, layoutOf, round));
   return builder.Release();
 }
 

@@ -44,9 +44,13 @@ std::uint32_t meets(std::uint32_t replicas, std::uint32_t turn, std::uint32_t re
 
 } // namespace
 
-std::uint32_t representatives(const Mesh &mesh) { return mesh.pipeline * std::min(mesh.data, 2u); }
+std::uint32_t representatives(const Mesh &mesh) {
+  return mesh.pipeline * std::min(mesh.data, 2u) + mesh.engines;
+}
 
 std::uint32_t representativeOf(const Mesh &mesh, std::uint32_t rank) {
+  if (mesh.isEngine(rank))
+    return rank;
   const std::uint32_t coordinate = rank % mesh.pipeline;
   return mesh.data < 2 || rank < mesh.pipeline ? coordinate : mesh.pipeline + coordinate;
 }
@@ -93,9 +97,27 @@ std::uint32_t memberRank(const Mesh &mesh, std::uint32_t rank, std::uint8_t axes
   return member;
 }
 
+std::uint32_t memberCount(const Mesh &mesh, const Group &group) {
+  return group.members.empty() ? memberCount(mesh, group.axes)
+                               : static_cast<std::uint32_t>(group.members.size());
+}
+
+std::uint32_t memberIndex(const Mesh &mesh, std::uint32_t rank, const Group &group) {
+  if (group.members.empty())
+    return memberIndex(mesh, rank, group.axes);
+  const auto found = std::lower_bound(group.members.begin(), group.members.end(), rank);
+  return static_cast<std::uint32_t>(found - group.members.begin());
+}
+
+std::uint32_t memberRank(const Mesh &mesh, std::uint32_t rank, const Group &group,
+                         std::uint32_t index) {
+  return group.members.empty() ? memberRank(mesh, rank, group.axes, index) : group.members[index];
+}
+
 bool talk(Collective operation, std::uint32_t root, std::uint32_t one, std::uint32_t other) {
   switch (operation) {
   case Collective::Broadcast:
+  case Collective::BroadcastWeights:
   case Collective::Gather:
     return one == root || other == root;
   case Collective::AllGather:
@@ -115,6 +137,8 @@ std::uint32_t turnsOf(const Mesh &mesh, const ConnectRound &round) {
 
 std::optional<std::uint32_t> peerIn(const Mesh &mesh, const ConnectRound &round, std::uint32_t turn,
                                     std::uint32_t rank) {
+  if (mesh.isEngine(rank) && (round.allReplicas || round.inEveryReplica))
+    return std::nullopt;
   if (round.allReplicas) {
     const std::uint32_t replica = replicaOf(mesh, rank), other = meets(mesh.data, turn, replica);
     if (other == replica)

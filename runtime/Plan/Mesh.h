@@ -1,12 +1,12 @@
 // Mesh: who stands where among the ranks, and which ranks stand for all others.
 //
-//   memberIndex(mesh, rank, group.axes)        // its place in the group
-//   memberRank(mesh, rank, group.axes, 0)      // rank of the group's first member
+//   memberIndex(mesh, rank, group)        // its place in the group
+//   memberRank(mesh, rank, group, 0)      // rank of the group's first member
 //   for (std::uint32_t rank = 0; rank < representatives(plan.mesh); ++rank) …
 //
 // All replicas but the leading one have the same programs and layouts. So the leading one and the
 // next stand for all: their ranks are the first ones, and a place in `Plan::programOf` is such a
-// rank.
+// rank. Engines, behind at most two replicas, stand for themselves.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ std::uint32_t representatives(const Mesh &mesh);
 /// The one that stands for `rank`: its place in programOf and layoutOf.
 std::uint32_t representativeOf(const Mesh &mesh, std::uint32_t rank);
 
-/// 0: the leading one.
+/// 0: the leading one. Of a rank that trains.
 std::uint32_t replicaOf(const Mesh &mesh, std::uint32_t rank);
 
 constexpr std::uint8_t bitOf(Axis axis) {
@@ -33,6 +33,12 @@ constexpr std::uint8_t bitOf(Axis axis) {
 std::uint32_t memberCount(const Mesh &mesh, std::uint8_t axes);
 std::uint32_t memberIndex(const Mesh &mesh, std::uint32_t rank, std::uint8_t axes);
 std::uint32_t memberRank(const Mesh &mesh, std::uint32_t rank, std::uint8_t axes,
+                         std::uint32_t index);
+
+/// The same of a group, whose members may be listed. Of a listed one the rank is a member.
+std::uint32_t memberCount(const Mesh &mesh, const Group &group);
+std::uint32_t memberIndex(const Mesh &mesh, std::uint32_t rank, const Group &group);
+std::uint32_t memberRank(const Mesh &mesh, std::uint32_t rank, const Group &group,
                          std::uint32_t index);
 
 /// Whether two members of a group exchange messages with each other.

@@ -61,10 +61,10 @@ constexpr OperandSignature kCopy[] = {{"source", R, false}, {"destination", W, f
 // The copy outlives the step: the optimizer goes on while it is written.
 constexpr OperandSignature kSnapshot[] = {
     {"header", R, false}, {"weights", R, false}, {"moments", R, false}, {"snapshot", W, false}};
-// Where replicas share a stage, `weights` are the share, here and for the optimizer, and all first
-// values lie in `gradients` for a moment.
+// Models that are not trained have no moments. Where replicas share a stage, `weights` are the
+// share, here and for the optimizer, and all first values lie in `gradients` for a moment.
 constexpr OperandSignature kInitialize[] = {
-    {"weights", W, false}, {"moments", W, false}, {"gradients", W, true}};
+    {"weights", W, false}, {"moments", W, true}, {"gradients", W, true}};
 constexpr OperandSignature kScaleGradients[] = {{"header", R, false}, {"gradients", RW, false}};
 // `squares` holds a sum (kernels/SquareSum.h) for each stage of the rank, in the order of the stage
 // table.
@@ -119,7 +119,9 @@ constexpr OperandSignature kLogProbabilities[] = {{"header", R, false},    {"seg
                                                   {"labels", R, false},    {"stash", RW, false},
                                                   {"reference", W, false}, {"workspace", W, false}};
 constexpr OperandSignature kBroadcastWeights[] = {{"weights", Access::RootReadOthersWrite, false}};
-constexpr OperandSignature kDraw[] = {{"header", R, false}, {"prompts", W, false}};
+// The coordinator has a place among those whose samples are gathered: an empty one.
+constexpr OperandSignature kDraw[] = {
+    {"header", R, false}, {"prompts", W, false}, {"samples", W, false}};
 constexpr OperandSignature kScore[] = {
     {"header", R, false}, {"all_samples", R, false}, {"round", W, false}};
 constexpr OperandSignature kScoreEvaluation[] = {{"header", R, false}, {"all_samples", R, false}};
@@ -150,6 +152,7 @@ constexpr std::array kTable = {
     Signature{Opcode::EvaluateLoss, "evaluate_loss", Compute, LaneKind::Compute, true, true, kLoss},
     Signature{Opcode::PolicyLoss, "policy_loss", Compute, LaneKind::Compute, true, true,
               kPolicyLoss},
+    Signature{Opcode::Infer, "infer", Compute, LaneKind::Compute, true, true, kForward},
     Signature{Opcode::LogProbabilities, "log_probabilities", Compute, LaneKind::Compute, true, true,
               kLogProbabilities},
     Signature{Opcode::Send, "send", Transfer, LaneKind::Send, false, true, kSend},

@@ -29,7 +29,8 @@ enum class Opcode : std::uint16_t {
   Evaluate,         // a forward of held-out text: nothing is kept for a backward
   EvaluateLoss,     // its loss
   PolicyLoss,       // of tokens that the policy has chosen, instead of `loss`
-  LogProbabilities, // of the labels, by a model that is not trained
+  Infer,            // a forward of the step's samples by a model that is not trained
+  LogProbabilities, // of the labels, by that model
 
   Send = 0x0200,
   Receive,

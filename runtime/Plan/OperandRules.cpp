@@ -4,24 +4,30 @@
 
 #include "kernels/SquareNumbers.h"
 #include "runtime/ModelSpec/Copies.h"
+#include "runtime/ModelSpec/PolicyWorkspace.h"
 #include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Kept.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/Names.h"
+#include "runtime/Plan/RolloutRecords.h"
 #include "runtime/Plan/Snapshot.h"
 #include "runtime/Plan/StepHeader.h"
 
 namespace vime::plan {
 namespace {
 
-constexpr std::uint32_t bit(BufferKind kind) { return 1u << static_cast<unsigned>(kind); }
+constexpr std::uint64_t bit(BufferKind kind) {
+  return std::uint64_t{1} << static_cast<unsigned>(kind);
+}
 
 /// What these hold becomes addresses. Only a message of their own kind may fill them.
-constexpr std::uint32_t kSteering = bit(BufferKind::Header) | bit(BufferKind::Segments) |
-                                    bit(BufferKind::Tokens) | bit(BufferKind::Labels);
-constexpr std::uint32_t kNumbers = ~kSteering;
+constexpr std::uint64_t kSteering = bit(BufferKind::Header) | bit(BufferKind::Segments) |
+                                    bit(BufferKind::Tokens) | bit(BufferKind::Labels) |
+                                    bit(BufferKind::Prompts) | bit(BufferKind::Samples) |
+                                    bit(BufferKind::AllSamples) | bit(BufferKind::Round);
+constexpr std::uint64_t kNumbers = ~kSteering;
 
 std::size_t indexOf(const Signature &signature) {
   return static_cast<std::size_t>(&signature - signatures().data());
@@ -30,22 +36,6 @@ std::size_t indexOf(const Signature &signature) {
 StageSpec specOf(const Plan &plan, const LocalStage &local) {
   const Model &model = plan.models[local.model];
   return stageSpec(model.config, model.stages[local.stage], capsOf(plan.data));
-}
-
-std::uint64_t workspaceOf(Opcode opcode, const StageSpec &spec) {
-  switch (opcode) {
-  case Opcode::Forward:
-  case Opcode::Evaluate:
-    return spec.forwardWorkspace;
-  case Opcode::Backward:
-    return spec.backwardWorkspace;
-  case Opcode::BackwardInput:
-    return spec.backwardInputWorkspace;
-  case Opcode::BackwardWeight:
-    return spec.backwardWeightWorkspace;
-  default:
-    return 0;
-  }
 }
 
 /// Where replicas share a stage, these work on what a replica keeps.
@@ -64,16 +54,24 @@ std::uint64_t mostStagesOf(const Plan &plan) {
 
 /// The step's data: one slot for each microbatch, because the coordinator fills them all at once.
 bool isPerStep(BufferKind kind) {
-  return kind >= BufferKind::Segments && kind <= BufferKind::Losses;
+  return (kind >= BufferKind::Segments && kind <= BufferKind::Losses) ||
+         kind == BufferKind::Policy || kind == BufferKind::Reference;
 }
 
+} // namespace
+
 /// An operand that the stage does not have: what comes from or goes to the stage before the first,
-/// behind the last.
-bool isAbsent(const Signature &signature, const OperandSignature &operand, const StageSpec &spec,
-              const DataSettings &data) {
+/// behind the last, or is of models that are trained, or compared with another one.
+bool OperandRules::isAbsent(const Signature &signature, const OperandSignature &operand,
+                            std::uint32_t stage) const {
+  const StageSpec &spec = specs[stage];
   const StageRange &range = spec.range;
   if (operand.name == "context" || operand.name == "context_gradients")
-    return data.slices == 1;
+    return plan.data.slices == 1;
+  if (signature.opcode == Opcode::Initialize && operand.name == "moments")
+    return !isTrained[stage];
+  if (operand.name == "reference" && operand.optional)
+    return !hasReference(plan);
   if (signature.opcode == Opcode::AddTied)
     return !range.embedding || spec.tiedGradientBytes == 0;
   if (operand.name == "tied_weights" || operand.name == "tied_gradients")
@@ -83,7 +81,28 @@ bool isAbsent(const Signature &signature, const OperandSignature &operand, const
           (range.embedding && operand.name == "input_gradient"));
 }
 
-} // namespace
+std::uint64_t OperandRules::workspaceOf(Opcode opcode, std::uint32_t stage) const {
+  const StageSpec &spec = specs[stage];
+  switch (opcode) {
+  case Opcode::Forward:
+  case Opcode::Evaluate:
+  case Opcode::Infer:
+    return spec.forwardWorkspace;
+  case Opcode::Backward:
+    return spec.backwardWorkspace;
+  case Opcode::BackwardInput:
+    return spec.backwardInputWorkspace;
+  case Opcode::BackwardWeight:
+    return spec.backwardWeightWorkspace;
+  case Opcode::PolicyLoss:
+  case Opcode::LogProbabilities:
+    return policyWorkspace(plan.models.front().config, capsOf(plan.data));
+  case Opcode::Generate:
+    return engine.workspaceBytes;
+  default:
+    return 0;
+  }
+}
 
 OperandRules::OperandRules(const Plan &plan, std::uint32_t rank)
     : plan(plan), rank(rank), tokens(plan.data.tokens), mostStages(mostStagesOf(plan)) {
@@ -92,10 +111,14 @@ OperandRules::OperandRules(const Plan &plan, std::uint32_t rank)
     const Model &model = plan.models[local.model];
     specs.push_back(specOf(plan, local));
     regions.push_back(regionsOf(specs.back(), model.config.type, sharersOf(plan, model)));
+    isTrained.push_back(plan::isTrained(local));
   }
+  if (plan.mesh.isEngine(rank))
+    engine = engineRegions(plan.models.front().config, capsOf(plan.round.rollout));
   if (specs.empty()) { // actions without a stage are checked as if of an empty one
     specs.emplace_back();
     regions.emplace_back();
+    isTrained.push_back(true);
   }
   for (const Signature &signature : signatures())
     for (std::uint32_t stage = 0; stage < specs.size(); ++stage)
@@ -106,8 +129,9 @@ OperandRules::OperandRules(const Plan &plan, std::uint32_t rank)
 
 const OperandRuleList &OperandRules::of(const Signature &signature, std::uint8_t lane,
                                         std::uint16_t stage) const {
-  const bool isOfStage =
-      signature.opcode == Opcode::Unshard || signature.opcode == Opcode::ReduceScatter;
+  const bool isOfStage = signature.opcode == Opcode::Unshard ||
+                         signature.opcode == Opcode::ReduceScatter ||
+                         signature.opcode == Opcode::BroadcastWeights;
   if (signature.family == Family::Transfer ||
       (signature.family == Family::Collective && !isOfStage))
     return byLane[lane];
@@ -125,7 +149,7 @@ OperandRule OperandRules::stageRule(const Signature &signature, const OperandSig
                                     std::uint32_t stage) const {
   OperandRule rule;
   const bool isScratch = signature.opcode == Opcode::Initialize && operand.name == "gradients";
-  if (isAbsent(signature, operand, specs[stage], plan.data) || (isScratch && !isShared(stage))) {
+  if (isAbsent(signature, operand, stage) || (isScratch && !isShared(stage))) {
     rule.presence = OperandRule::Presence::Absent;
     return rule;
   }
@@ -173,7 +197,7 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, std::uint32_
   case BufferKind::Labels:
     return tokens * sizeof(std::int32_t);
   case BufferKind::Losses:
-    return sizeof(double);
+    return hasRounds(plan) ? sizeof(PolicyNumbers) : sizeof(double);
   case BufferKind::Scalars:
     return sizeof(StepScalars);
   case BufferKind::Squares:
@@ -185,7 +209,7 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, std::uint32_
   case BufferKind::ReplicaStats:
     return sizeof(RankStats) * plan.mesh.pipeline;
   case BufferKind::AllStats:
-    return sizeof(RankStats) * plan.mesh.ranks();
+    return sizeof(RankStats) * plan.mesh.trainers();
   case BufferKind::Weights:
     return regions[stage].weightBytes;
   case BufferKind::Gradients:
@@ -206,7 +230,7 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, std::uint32_
   case BufferKind::WeightStash:
     return spec.weightStashBytes;
   case BufferKind::Workspace:
-    return workspaceOf(opcode, spec);
+    return workspaceOf(opcode, stage);
   case BufferKind::Snapshot:
     return snapshotBytes(spec);
   case BufferKind::Staging:
@@ -219,6 +243,22 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, std::uint32_
     return keptBytes(spec);
   case BufferKind::WeightShare:
     return regions[stage].weightShareBytes;
+  case BufferKind::Prompts:
+    return promptsBytes(plan.round);
+  case BufferKind::Samples:
+    return samplesBytes(plan.round);
+  case BufferKind::AllSamples:
+    return samplesBytes(plan.round) * (plan.mesh.engines + 1);
+  case BufferKind::Round:
+    return roundBytes(plan.round);
+  case BufferKind::Policy:
+    return policyRegion(tokens, plan.data.samples).bytes;
+  case BufferKind::Reference:
+    return tokens * sizeof(double);
+  case BufferKind::Records:
+    return engine.recordBytes;
+  case BufferKind::Cache:
+    return engine.cacheBytes;
   }
   return 0;
 }
@@ -246,8 +286,8 @@ OperandRuleList OperandRules::laneRules(const Lane &lane) const {
 }
 
 OperandRuleList OperandRules::groupRules(const Group &group) const {
-  const std::uint64_t members = memberCount(plan.mesh, group.axes);
-  const std::uint32_t member = memberIndex(plan.mesh, rank, group.axes);
+  const std::uint64_t members = memberCount(plan.mesh, group);
+  const std::uint32_t member = memberIndex(plan.mesh, rank, group);
   const bool inReplica = group.axes == bitOf(Axis::Pipeline);
   OperandRule whole, all;
   whole.extent = group.message.fixed;
@@ -255,10 +295,19 @@ OperandRuleList OperandRules::groupRules(const Group &group) const {
   switch (group.operation) {
   case Collective::Broadcast:
     whole.ownKinds = group.flow == Flow::Control ? bit(BufferKind::Header)
-                     : group.flow == Flow::Data  ? bit(BufferKind::Segments)
-                                                 : kNumbers;
+                     : group.flow != Flow::Data  ? kNumbers
+                     : !group.members.empty()    ? bit(BufferKind::Prompts)
+                     : inReplica                 ? bit(BufferKind::Segments)
+                                                 : bit(BufferKind::Round);
     break;
   case Collective::Gather:
+    if (!group.members.empty()) {
+      whole.ownKinds = bit(BufferKind::Samples);
+      all.ownKinds = bit(BufferKind::AllSamples);
+      if (member != group.root)
+        all.presence = OperandRule::Presence::Absent;
+      break;
+    }
     whole.ownKinds = bit(inReplica ? BufferKind::Stats : BufferKind::ReplicaStats);
     all.ownKinds = bit(inReplica ? replicaStats(plan.mesh) : BufferKind::AllStats);
     if (member != group.root)
@@ -270,6 +319,7 @@ OperandRuleList OperandRules::groupRules(const Group &group) const {
     break;
   case Collective::Unshard:
   case Collective::ReduceScatter:
+  case Collective::BroadcastWeights:
     break; // by their stage
   case Collective::AllReduce:
   case Collective::ReduceSquares:

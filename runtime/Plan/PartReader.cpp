@@ -80,7 +80,7 @@ Status PartReader::checkFamilies() const {
     if (code <= last)
       return refuse("the plan is damaged: its opcode families are not in order");
     last = code;
-    const bool known = code <= static_cast<std::uint32_t>(Family::Control) &&
+    const bool known = code <= static_cast<std::uint32_t>(Family::Rollout) &&
                        family->name()->string_view() == nameOf(static_cast<Family>(code));
     if (!known)
       return refuse("the plan uses the opcode family `" + printable(family->name()->string_view()) +

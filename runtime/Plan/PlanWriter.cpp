@@ -38,7 +38,7 @@ struct Image {
 std::vector<flatbuffers::Offset<file::Family>>
 encodeFamilies(flatbuffers::FlatBufferBuilder &builder, std::uint32_t families) {
   std::vector<flatbuffers::Offset<file::Family>> tables;
-  for (int family = static_cast<int>(Family::Compute); family <= static_cast<int>(Family::Control);
+  for (int family = static_cast<int>(Family::Compute); family <= static_cast<int>(Family::Rollout);
        ++family)
     if (families >> family & 1) {
       const auto name = builder.CreateString(nameOf(static_cast<Family>(family)));

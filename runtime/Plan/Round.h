@@ -39,7 +39,7 @@ struct RolloutSettings {
   std::uint32_t slots = 0;      // sequences of an engine at a time
   std::uint32_t stepTokens = 0; // that an engine's step takes, at least one for each slot
   SamplingSettings sampling;
-  std::vector<std::int32_t> stops; // tokens that end a response
+  std::vector<std::uint32_t> stops; // tokens that end a response
   /// Groups whose rewards are all equal give way to others, as long as there are candidates.
   bool dropsEqualRewards = false;
   std::string dump; // folder for what is generated, as the job states it; empty: none

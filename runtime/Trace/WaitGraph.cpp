@@ -12,8 +12,8 @@ using plan::LaneKind;
 /// Whether both belong to one group of `group`: they differ only along its axes.
 bool areMembers(const plan::Plan &plan, const plan::Group &group, std::uint32_t one,
                 std::uint32_t other) {
-  const std::uint32_t member = plan::memberIndex(plan.mesh, other, group.axes);
-  return plan::memberRank(plan.mesh, one, group.axes, member) == other;
+  const std::uint32_t member = plan::memberIndex(plan.mesh, other, group);
+  return plan::memberRank(plan.mesh, one, group, member) == other;
 }
 
 /// The lane of `other` at which it meets `lane` of `rank`.

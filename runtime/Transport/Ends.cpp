@@ -21,7 +21,7 @@ StatusOr<End> groupEnd(const plan::Plan &plan, std::uint32_t rank, std::uint32_t
           .flow = group.flow,
           .group = index,
           .operation = group.operation};
-  end.members = membersAlong(plan.mesh, rank, group.axes);
+  end.members = membersOf(plan.mesh, rank, group);
   end.root = group.root;
   end.name = group.name;
   if (group.root >= end.members.size())
@@ -46,11 +46,11 @@ void addOnce(std::vector<std::uint32_t> &list, std::uint32_t rank) {
 
 } // namespace
 
-std::vector<std::uint32_t> membersAlong(const plan::Mesh &mesh, std::uint32_t rank,
-                                        std::uint8_t axes) {
-  std::vector<std::uint32_t> members(plan::memberCount(mesh, axes));
+std::vector<std::uint32_t> membersOf(const plan::Mesh &mesh, std::uint32_t rank,
+                                     const plan::Group &group) {
+  std::vector<std::uint32_t> members(plan::memberCount(mesh, group));
   for (std::uint32_t index = 0; index < members.size(); ++index)
-    members[index] = plan::memberRank(mesh, rank, axes, index);
+    members[index] = plan::memberRank(mesh, rank, group, index);
   return members;
 }
 

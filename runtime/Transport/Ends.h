@@ -35,9 +35,9 @@ StreamKey streamKeyOf(const End &end, std::uint32_t rank);
 /// Index of `rank` among the parties of an end: sender 0, receiver 1; in a group the member index.
 std::uint32_t partyOf(const End &end, std::uint32_t rank);
 
-/// The ranks that differ from `rank` only along `axes` (a bit per plan::Axis), ascending.
-std::vector<std::uint32_t> membersAlong(const plan::Mesh &mesh, std::uint32_t rank,
-                                        std::uint8_t axes);
+/// The members of the group that `rank` is in, ascending.
+std::vector<std::uint32_t> membersOf(const plan::Mesh &mesh, std::uint32_t rank,
+                                     const plan::Group &group);
 
 /// The ranks that this one exchanges anything with directly, ascending.
 std::vector<std::uint32_t> peersOf(const RankEnds &ends);

@@ -219,7 +219,7 @@ void Dispatcher::remember(const Action &action, const Stamp &stamp) {
   const Lane &lane = program.lanes[action.lane];
   const bool isRoot =
       lane.kind == LaneKind::Group &&
-      memberIndex(plan.mesh, rank, plan.groups[lane.group].axes) == plan.groups[lane.group].root;
+      memberIndex(plan.mesh, rank, plan.groups[lane.group]) == plan.groups[lane.group].root;
   for (std::size_t operand = 0; operand < operands.size(); ++operand) {
     const std::uint32_t buffer = program.operands[action.operands + operand];
     const Access access = operands[operand].access;

@@ -47,10 +47,10 @@ std::vector<Seat> Meetings::meet(const Seat &seat) const {
         all.push_back({rank, index});
   };
   if (lane.kind == LaneKind::Group) {
-    const std::uint8_t axes = plan.groups[lane.group].axes;
-    const std::uint32_t members = memberCount(plan.mesh, axes);
+    const Group &group = plan.groups[lane.group];
+    const std::uint32_t members = memberCount(plan.mesh, group);
     for (std::uint32_t member = 0; member < members; ++member)
-      find(memberRank(plan.mesh, seat.rank, axes, member), [&](const Lane &other) {
+      find(memberRank(plan.mesh, seat.rank, group, member), [&](const Lane &other) {
         return other.kind == LaneKind::Group && other.group == lane.group;
       });
     return all.size() == members ? all : std::vector<Seat>();

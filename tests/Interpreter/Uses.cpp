@@ -44,7 +44,7 @@ Access::Access(const Plan &plan, std::uint32_t rank)
 
 bool Access::isRoot(const Lane &lane) const {
   return lane.kind == LaneKind::Group &&
-         memberIndex(plan.mesh, rank, plan.groups[lane.group].axes) == plan.groups[lane.group].root;
+         memberIndex(plan.mesh, rank, plan.groups[lane.group]) == plan.groups[lane.group].root;
 }
 
 Use Access::useOf(const Action &action, std::size_t operand, std::uint32_t microbatch,
@@ -88,7 +88,7 @@ std::vector<Place> Access::placesOf(const Action &action, const Signature &signa
   }
   if (signature.family == Family::Collective && !movesOperands(plan.groups[lane.group].operation)) {
     const Group &group = plan.groups[lane.group];
-    const std::uint64_t members = operand == 1 ? memberCount(plan.mesh, group.axes) : 1;
+    const std::uint64_t members = operand == 1 ? memberCount(plan.mesh, group) : 1;
     return {slotOf(buffer, 0, group.message.fixed * members)};
   }
   const bool isOfAllSlices =

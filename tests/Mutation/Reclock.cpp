@@ -78,7 +78,7 @@ using Meeting = std::tuple<bool, std::uint32_t, std::uint32_t, Flow, std::uint64
 
 Meeting meetingOf(const Plan &plan, std::uint32_t rank, const Lane &lane, std::uint64_t index) {
   if (lane.kind == LaneKind::Group)
-    return {true, lane.group, memberRank(plan.mesh, rank, plan.groups[lane.group].axes, 0), Flow(),
+    return {true, lane.group, memberRank(plan.mesh, rank, plan.groups[lane.group], 0), Flow(),
             index};
   const std::uint32_t peer = resolvePeer(plan.mesh, rank, lane.peer);
   return lane.kind == LaneKind::Send ? Meeting(false, rank, peer, lane.flow, index)

@@ -16,7 +16,7 @@ using namespace plan;
 
 constexpr std::uint32_t kRanks = 2, kMicrobatches = 2, kSequence = 8, kHidden = 8;
 constexpr std::uint32_t kBytesPerToken = kHidden * 4, kPeriod = 26, kLoopStart = 1;
-constexpr std::uint32_t kHeaderBytes = 64, kSegmentBytes = 8, kTokenBytes = kSequence * 4;
+constexpr std::uint32_t kHeaderBytes = 80, kSegmentBytes = 8, kTokenBytes = kSequence * 4;
 constexpr std::uint32_t kSquareBytes = kSquareNumbers * sizeof(double);
 constexpr std::uint32_t kRankStatsBytes = sizeof(RankStats);
 static_assert(kHeaderBytes == StepHeader::bytes(kMicrobatches));
