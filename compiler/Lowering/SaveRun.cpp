@@ -1,6 +1,7 @@
 #include "compiler/Lowering/SaveRun.h"
 
 #include "compiler/Lowering/RankBuffers.h"
+#include "runtime/Plan/BatchCaps.h"
 
 namespace vime {
 
@@ -12,7 +13,7 @@ template <typename Visit>
 void forEachStage(const StagesOfRanks &stages, std::uint32_t depth, Visit visit) {
   for (std::uint32_t rank = 0; rank < stages.size(); ++rank)
     for (std::uint32_t chunk = 0; chunk < stages[rank].size(); ++chunk)
-      if (stages[rank][chunk].stage < depth)
+      if (plan::isTrained(stages[rank][chunk]) && stages[rank][chunk].stage < depth)
         visit(rank, chunk);
 }
 

@@ -386,6 +386,8 @@ Status checkCommon(const Plan &plan) {
       return status;
   if (Status status = checkSettings(plan); !status.ok())
     return status;
+  if (Status status = checkRound(plan); !status.ok())
+    return status;
   if (Status status = checkDecisions(plan); !status.ok())
     return status;
   for (std::size_t model = 0; model < plan.models.size(); ++model)

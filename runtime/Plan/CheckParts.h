@@ -15,6 +15,9 @@ namespace vime::plan {
 /// predictions, origins.
 Status checkCommon(const Plan &plan);
 
+/// CheckRound.cpp: settings of rounds, of a plan whose mesh and data have been checked.
+Status checkRound(const Plan &plan);
+
 /// CheckLayout.cpp: the buffers of a rank that stands for others (Mesh.h).
 Status checkLayout(const Plan &plan, std::uint32_t rank);
 
@@ -38,6 +41,7 @@ inline Status unacceptable(std::string sentence) {
 // may overflow.
 inline constexpr std::uint64_t kMostRanks = 1 << 20, kMostMicrobatches = 1 << 20,
                                kMostTokens = std::uint64_t{1} << 31, kMostSlices = 64,
+                               kMostMessage = std::uint64_t{1} << 31,
                                kMostBytes = std::uint64_t{1} << 50;
 
 } // namespace vime::plan

@@ -118,6 +118,8 @@ constexpr std::uint32_t mostPrompts(const RoundSettings &round) {
                                                            : round.evaluation.count;
 }
 constexpr std::uint32_t mostSamplesOfEngine(const RoundSettings &round) {
+  if (round.rollout.engines == 0)
+    return 0;
   const auto share = [&](std::uint32_t prompts, std::uint32_t samples) {
     return (prompts + round.rollout.engines - 1) / round.rollout.engines * samples;
   };
