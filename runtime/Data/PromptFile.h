@@ -54,6 +54,9 @@ public:
 
 private:
   PromptFile() = default;
+  static StatusOr<PromptFile> open(const std::string &path, const PromptLimits &limits,
+                                   const FileFingerprint *expected);
+
   std::vector<Prompt> prompts;
   FileFingerprint print;
 };
