@@ -42,9 +42,9 @@ StatusOr<std::vector<Prompt>> parse(const std::string &path, std::string_view te
     const std::size_t end = text.find('\n');
     StatusOr<Prompt> prompt = parsePromptLine(text.substr(0, end), limits);
     if (!prompt.ok())
-      return Status(prompt.status().code(), fmt::format("prompts `{}`, line {}: {}", path,
-                                                        prompts.size() + 1,
-                                                        prompt.status().message()));
+      return Status(prompt.status().code(),
+                    fmt::format("prompts `{}`, line {}: {}", path, prompts.size() + 1,
+                                prompt.status().message()));
     prompts.push_back(*std::move(prompt));
     text.remove_prefix(end == text.npos ? text.size() : end + 1);
   }
@@ -59,8 +59,7 @@ PromptLimits promptLimits(const plan::RoundSettings &round, std::uint32_t vocabu
   const plan::RewardKind kind = round.reward.kind;
   return {.tokens = round.rollout.maxPrompt,
           .vocabulary = vocabulary,
-          .needsAnswer =
-              kind == plan::RewardKind::ExactAnswer || kind == plan::RewardKind::Numeric,
+          .needsAnswer = kind == plan::RewardKind::ExactAnswer || kind == plan::RewardKind::Numeric,
           .needsText = kind != plan::RewardKind::Command && kind != plan::RewardKind::Http};
 }
 
@@ -80,6 +79,7 @@ StatusOr<PromptFile> PromptFile::open(const std::string &path, const PromptLimit
   if (Status status = (*file)->unchanged(); !status.ok())
     return status;
   result.prompts = *std::move(prompts);
+  result.kept = limits;
   return result;
 }
 

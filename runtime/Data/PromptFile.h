@@ -51,6 +51,7 @@ public:
   std::uint64_t count() const { return prompts.size(); }
   const Prompt &at(std::uint64_t prompt) const { return prompts[prompt]; }
   const FileFingerprint &fingerprint() const { return print; }
+  const PromptLimits &limits() const { return kept; }
 
 private:
   PromptFile() = default;
@@ -59,6 +60,7 @@ private:
 
   std::vector<Prompt> prompts;
   FileFingerprint print;
+  PromptLimits kept;
 };
 
 /// Which prompt of so many a draw takes: each epoch goes through all of them in an order of its

@@ -101,7 +101,8 @@ void RoundBatch::fill(Place place, const Slots &slots) const {
   auto *old = reinterpret_cast<double *>(slots.policy + region.old);
   auto *sampled = reinterpret_cast<double *>(slots.policy + region.sampled);
   auto *denominators = reinterpret_cast<double *>(slots.policy + region.denominators);
-  std::fill(advantages, advantages + region.bytes / sizeof(double), 0.0);
+  std::fill(advantages, denominators, 0.0);
+  std::fill(denominators, denominators + roomSamples, 1.0); // of empty segments: harmless
   std::uint32_t at = 0, segment = 0;
   slots.segments[0] = 0;
   if (const PlannedMicrobatch *microbatch = find(place))

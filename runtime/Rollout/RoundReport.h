@@ -31,7 +31,7 @@ struct RoundReport {
   std::uint32_t unused = 0;  // good, but more than a round takes
 };
 
-/// Of a reward above 0 a response counts as right.
+/// A response with a reward of 1 or more counts as right.
 struct EvaluationReport {
   std::int64_t version = 0;
   ResponseCounts responses;
