@@ -10,11 +10,6 @@ namespace {
 
 Status refuse(std::string text) { return Status(StatusCode::InvalidInput, std::move(text)); }
 
-StageSpec wholeModel(const ModelConfig &config, EngineCaps caps) {
-  return stageSpec(config, {0, config.layers, true, true},
-                   {.tokens = caps.batchTokens, .segments = 1, .segmentTokens = caps.rows});
-}
-
 std::unique_ptr<std::byte[]> makeRopeTable(const ModelConfig &config, EngineCaps caps,
                                            const Kernels &kernels) {
   auto table = std::make_unique<std::byte[]>(std::size_t(caps.rows) * config.headWidth *
@@ -25,9 +20,10 @@ std::unique_ptr<std::byte[]> makeRopeTable(const ModelConfig &config, EngineCaps
 
 } // namespace
 
-StatusOr<std::unique_ptr<Engine>> Engine::make(const ModelConfig &config, EngineCaps caps,
+StatusOr<std::unique_ptr<Engine>> Engine::make(const ModelConfig &config,
+                                               std::span<const StageRange> stages, EngineCaps caps,
                                                const Kernels &kernels, void *records) {
-  for (Status status : {check(config), check(caps)})
+  for (Status status : {check(config), check(caps), checkStages(config, stages)})
     if (!status.ok())
       return status;
   if (!isDecoder(config.family))
@@ -35,15 +31,15 @@ StatusOr<std::unique_ptr<Engine>> Engine::make(const ModelConfig &config, Engine
   if (kernels.type() != config.type)
     return refuse(
         fmt::format("a {} model on {} kernels", nameOf(config.type), nameOf(kernels.type())));
-  return std::unique_ptr<Engine>(new Engine(config, caps, kernels, records));
+  return std::unique_ptr<Engine>(new Engine(config, stages, caps, kernels, records));
 }
 
-Engine::Engine(const ModelConfig &config, EngineCaps caps, const Kernels &kernels, void *records)
+Engine::Engine(const ModelConfig &config, std::span<const StageRange> stages, EngineCaps caps,
+               const Kernels &kernels, void *records)
     : config(config), caps(caps), regions(engineRegions(config, caps)), kernels(kernels),
-      tensors(wholeModel(config, caps), sizeOf(config.type)),
       ropeTable(makeRopeTable(config, caps, kernels)),
       layer(this->config, kernels, ropeTable.get(), /*hasFewTokens=*/true),
-      records(static_cast<std::byte *>(records)), sequences(caps.slots) {
+      records(static_cast<std::byte *>(records)), sequences(caps.slots), weights(config, stages) {
   order.reserve(caps.slots);
   parts.reserve(caps.slots);
   ends.reserve(caps.slots);

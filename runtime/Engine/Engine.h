@@ -1,8 +1,10 @@
 // Engine: generates responses of a decoder, many sequences at a time, by the kernels that train it.
 //
-//   auto engine = Engine::make(config, {.slots = 16, .rows = 320, .batchTokens = 64}, kernels,
-//                              records);
-//   (*engine)->install({weights, tied}, /*version=*/1);
+//   auto engine = Engine::make(config, stages, {.slots = 16, .rows = 320, .batchTokens = 64},
+//                              kernels, records);
+//   for (std::uint32_t stage = 0; stage < stages.size(); ++stage)
+//     (*engine)->install(stage, weights[stage]);
+//   (*engine)->publish(/*version=*/1);
 //   (*engine)->wake(cache);
 //   (*engine)->resume();
 //   StatusOr<int> slot = (*engine)->admit({.prompt = 12, .sample = 0, .seed = 7, .tokens = text,
@@ -23,10 +25,10 @@
 // other sequences, the caps, how a prompt was cut, or pauses. With native kernels that is so to the
 // bit, and a log-probability is the one of the trainer's loss.
 //
-// States: paused or running; asleep (no cache) or awake; weights installed, then published under a
-// version. Weights may be written between install and publish, while the engine is paused; the
-// version of a token is the one published when it was drawn. Whatever comes in the wrong order is
-// refused and changes nothing.
+// States: paused or running; asleep (no cache) or awake; weights of each stage installed, then all
+// published under a version. Weights may be written between install and publish, while the engine
+// is paused; the version of a token is the one published when it was drawn. Whatever comes in the
+// wrong order is refused and changes nothing.
 #pragma once
 
 #include <cstdint>
@@ -37,19 +39,13 @@
 
 #include "kernels/Kernels.h"
 #include "runtime/Base/Status.h"
+#include "runtime/Engine/EngineWeights.h"
 #include "runtime/Engine/Sampler.h"
 #include "runtime/Engine/Sequence.h"
-#include "runtime/Model/LlamaTensors.h"
+#include "runtime/Model/LlamaLayer.h"
 #include "runtime/ModelSpec/EngineRegions.h"
 
 namespace vime {
-
-/// Of all layers, laid out as stageSpec has it of a model that is one stage.
-struct EngineWeights {
-  const void *weights = nullptr;
-  /// The matrix of a tied head; the embedding itself where this is null.
-  const void *tied = nullptr;
-};
 
 /// What pausing does to sequences that are not finished.
 enum class Pause : std::uint8_t { Keep, Abort };
@@ -62,8 +58,10 @@ struct StepCounts {
 
 class Engine {
 public:
-  /// Paused, asleep, without weights. `kernels` and `records` must outlive the engine.
-  static StatusOr<std::unique_ptr<Engine>> make(const ModelConfig &config, EngineCaps caps,
+  /// Paused, asleep, without weights. `stages` are all of the model, in order; they say in which
+  /// pieces its weights come. `kernels` and `records` must outlive the engine.
+  static StatusOr<std::unique_ptr<Engine>> make(const ModelConfig &config,
+                                                std::span<const StageRange> stages, EngineCaps caps,
                                                 const Kernels &kernels, void *records);
 
   // --- Sequences, in any state ---
@@ -101,9 +99,10 @@ public:
   Status sleep();
   /// `cache` has cacheBytes, whatever is in them.
   Status wake(void *cache);
-  /// Paused only: these weights will be written; nothing is generated until they are published.
-  Status install(const EngineWeights &weights);
-  /// Versions ascend.
+  /// Paused only: the weights of a stage lie there, and may be written until they are published;
+  /// nothing is generated before.
+  Status install(std::uint32_t stage, const void *weights);
+  /// After an installation of each stage. Versions ascend.
   Status publish(std::int64_t version);
 
   bool isPaused() const { return paused; }
@@ -118,7 +117,8 @@ private:
     std::int64_t row, count;
   };
 
-  Engine(const ModelConfig &config, EngineCaps caps, const Kernels &kernels, void *records);
+  Engine(const ModelConfig &config, std::span<const StageRange> stages, EngineCaps caps,
+         const Kernels &kernels, void *records);
 
   /// What is cached of a sequence that another one begins with too.
   struct Shared {
@@ -147,7 +147,6 @@ private:
   const EngineCaps caps;
   const EngineRegions regions;
   const Kernels &kernels;
-  const LlamaTensors tensors;
   const std::unique_ptr<std::byte[]> ropeTable; // constant
   const LlamaLayer layer;
   std::byte *const records;

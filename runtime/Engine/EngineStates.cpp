@@ -37,8 +37,8 @@ Status Engine::resume() {
   if (!isAwake())
     return wrongOrder("the engine is resumed while it sleeps");
   if (!published)
-    return wrongOrder(weights.weights ? "the engine is resumed before its weights are published"
-                                      : "the engine is resumed without weights");
+    return wrongOrder(weights.isEmpty() ? "the engine is resumed without weights"
+                                        : "the engine is resumed before its weights are published");
   paused = false;
   return Status();
 }
@@ -61,22 +61,30 @@ Status Engine::wake(void *memory) {
   return Status();
 }
 
-Status Engine::install(const EngineWeights &from) {
+Status Engine::install(std::uint32_t stage, const void *memory) {
   if (!paused)
     return wrongOrder("weights are installed while the engine runs");
-  weights = from;
+  if (stage >= weights.count())
+    return wrongOrder(fmt::format("stage {} of {} is installed", stage, weights.count()));
+  if (!memory)
+    return wrongOrder(fmt::format("stage {} is installed without weights", stage));
+  weights.install(stage, memory);
   published = false;
   return Status();
 }
 
 Status Engine::publish(std::int64_t version) {
-  if (!paused || published || !weights.weights)
-    return wrongOrder(fmt::format("version {} is published without new weights", version));
+  if (!paused)
+    return wrongOrder(fmt::format("version {} is published while the engine runs", version));
+  if (const std::optional<std::uint32_t> missing = weights.missing())
+    return wrongOrder(
+        fmt::format("version {} is published without new weights of stage {}", version, *missing));
   if (version <= lastVersion)
     return wrongOrder(
         fmt::format("version {} is published after version {}", version, lastVersion));
   lastVersion = version;
   published = true;
+  weights.publish();
   for (Sequence &sequence : sequences)
     sequence.isCurrent = sequence.cached == 0;
   return Status();

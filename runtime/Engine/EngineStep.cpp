@@ -104,14 +104,13 @@ void Engine::embed(void *workspace) const {
     const std::int32_t *tokens = recordOf(part.slot).tokens;
     std::copy_n(tokens + sequences[std::size_t(part.slot)].cached, part.count, ids + part.row);
   }
-  kernels.embeddingForward(rowsOfParts(), config.hidden,
-                           bytesFrom(weights.weights, tensors.embedding), ids,
+  kernels.embeddingForward(rowsOfParts(), config.hidden, weights.embedding(), ids,
                            {bytesFrom(workspace, regions.states), config.hidden});
 }
 
 void Engine::runLayer(std::uint32_t index, void *workspace) const {
   const std::int64_t rows = rowsOfParts();
-  const LayerTensors<const void *> of = tensors.layerAt(weights.weights, index);
+  const LayerTensors<const void *> of = weights.layer(index);
   void *const states = bytesFrom(workspace, regions.states);
   void *const start = bytesFrom(workspace, regions.layerAt);
   const LayerStash &in = regions.layer;
@@ -159,13 +158,10 @@ void Engine::runHead(void *workspace) {
   }
   const std::int64_t rows = std::int64_t(ends.size()), hidden = config.hidden;
   const Matrix normed{bytesFrom(workspace, regions.scratch), hidden};
-  const void *own = bytesFrom(weights.weights, config.tiedHead ? tensors.embedding : tensors.head);
-  kernels.rmsNormForward({rows, hidden, config.normEpsilon}, {last, hidden},
-                         bytesFrom(weights.weights, tensors.norm), normed,
+  kernels.rmsNormForward({rows, hidden, config.normEpsilon}, {last, hidden}, weights.norm(), normed,
                          bytesFrom(workspace, regions.reciprocals));
   linearForward(kernels, {rows, hidden, config.vocab, /*hasFewTokens=*/true}, normed,
-                config.tiedHead && weights.tied ? weights.tied : own, kNoMatrix,
-                {bytesFrom(workspace, regions.logits), config.vocab},
+                weights.head(), kNoMatrix, {bytesFrom(workspace, regions.logits), config.vocab},
                 bytesFrom(workspace, regions.kernels));
 }
 

@@ -96,9 +96,10 @@ int main(int count, char **arguments) {
   void *const weights = region(spec.weightBytes), *const workspace = region(regions.workspaceBytes);
   initializeParameters(*kernels, spec, /*seed=*/7, weights);
 
-  auto engine = Engine::make(config, caps, *kernels, region(regions.recordBytes));
+  auto engine =
+      Engine::make(config, splitLayers(config, 1), caps, *kernels, region(regions.recordBytes));
   demand(engine.status());
-  demand((*engine)->install({weights}));
+  demand((*engine)->install(0, weights));
   demand((*engine)->publish(1));
   demand((*engine)->wake(region(regions.cacheBytes)));
   demand((*engine)->resume());

@@ -35,8 +35,9 @@ Finished copyOf(const Response &response) {
           response.finish};
 }
 
-GuardedRegion sharpWeights(const ModelConfig &config, const Kernels &kernels, std::uint64_t seed) {
-  const StageSpec spec = stageSpec(config, {0, config.layers, true, true}, {1, 1, 1});
+GuardedRegion sharpWeights(const ModelConfig &config, const Kernels &kernels, std::uint64_t seed,
+                           StageRange stage) {
+  const StageSpec spec = stageSpec(config, stage, {1, 1, 1});
   GuardedRegion parameters(spec.gradientBytes), weights(spec.weightBytes);
   initializeParameters(kernels, spec, seed, parameters.data());
   for (const TensorSpec &tensor : spec.tensors)
@@ -48,17 +49,29 @@ GuardedRegion sharpWeights(const ModelConfig &config, const Kernels &kernels, st
   return weights;
 }
 
+GuardedRegion sharpWeights(const ModelConfig &config, const Kernels &kernels, std::uint64_t seed) {
+  return sharpWeights(config, kernels, seed, {0, config.layers, true, true});
+}
+
 EngineRun::EngineRun(const ModelConfig &config, EngineCaps caps, const Kernels &kernels)
-    : config(config), kernels(kernels), regions(engineRegions(config, caps)),
-      records(regions.recordBytes), workspace(regions.workspaceBytes) {
-  auto made = Engine::make(config, caps, kernels, records.data());
+    : EngineRun(config, splitLayers(config, 1), caps, kernels) {}
+
+EngineRun::EngineRun(const ModelConfig &config, std::vector<StageRange> ofStages, EngineCaps caps,
+                     const Kernels &kernels)
+    : config(config), stages(std::move(ofStages)), kernels(kernels),
+      regions(engineRegions(config, caps)), records(regions.recordBytes),
+      workspace(regions.workspaceBytes) {
+  auto made = Engine::make(config, stages, caps, kernels, records.data());
   demand(made.status());
   engine = std::move(*made);
 }
 
 void EngineRun::publish(std::int64_t version, std::uint64_t seed) {
-  auto fresh = std::make_unique<GuardedRegion>(sharpWeights(config, kernels, seed));
-  demand(engine->install({fresh->data()}));
+  std::vector<GuardedRegion> fresh;
+  for (const StageRange &stage : stages) {
+    fresh.push_back(sharpWeights(config, kernels, seed, stage));
+    demand(engine->install(std::uint32_t(fresh.size()) - 1, fresh.back().data()));
+  }
   demand(engine->publish(version));
   weights = std::move(fresh);
 }

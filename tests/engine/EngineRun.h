@@ -36,16 +36,22 @@ struct Finished {
 };
 Finished copyOf(const Response &response);
 
-/// Weights of a whole model, its matrices larger than a model starts with, so that words differ.
+/// Weights of a stage, its matrices larger than a model starts with, so that words differ.
+GuardedRegion sharpWeights(const ModelConfig &config, const Kernels &kernels, std::uint64_t seed,
+                           StageRange stage);
+/// Of a whole model.
 GuardedRegion sharpWeights(const ModelConfig &config, const Kernels &kernels, std::uint64_t seed);
 
 class EngineRun {
 public:
   EngineRun(const ModelConfig &config, EngineCaps caps, const Kernels &kernels);
+  /// Of a model whose stages lie apart.
+  EngineRun(const ModelConfig &config, std::vector<StageRange> stages, EngineCaps caps,
+            const Kernels &kernels);
 
   Engine &operator*() { return *engine; }
   Engine *operator->() { return engine.get(); }
-  /// Installs sharpWeights; the engine is paused.
+  /// Installs sharpWeights of each stage; the engine is paused.
   void publish(std::int64_t version, std::uint64_t seed);
   /// Gives it a new, poisoned cache.
   void wake();
@@ -60,10 +66,12 @@ public:
 
 private:
   const ModelConfig config;
+  const std::vector<StageRange> stages;
   const Kernels &kernels;
   const EngineRegions regions;
   GuardedRegion records, workspace;
-  std::unique_ptr<GuardedRegion> weights, cache;
+  std::vector<GuardedRegion> weights; // of each stage
+  std::unique_ptr<GuardedRegion> cache;
   std::unique_ptr<Engine> engine;
 };
 

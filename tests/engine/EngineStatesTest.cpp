@@ -148,7 +148,7 @@ TEST_F(EngineStates, TheWrongOrderIsRefused) {
   EXPECT_FALSE(run->version().has_value());
   EXPECT_EQ(refusal(run->resume()), "the engine is resumed while it sleeps");
   EXPECT_EQ(refusal(run->sleep()), "the engine is put to sleep while it sleeps");
-  EXPECT_EQ(refusal(run->publish(1)), "version 1 is published without new weights");
+  EXPECT_EQ(refusal(run->publish(1)), "version 1 is published without new weights of stage 0");
   EXPECT_EQ(refusal(run->step(nullptr).status()), "the engine steps while it is paused");
   run.wake();
   EXPECT_EQ(refusal(run->wake(&run)), "the engine is woken while it is awake");
@@ -156,11 +156,12 @@ TEST_F(EngineStates, TheWrongOrderIsRefused) {
 
   run.publish(4, 7);
   EXPECT_EQ(run->version(), 4);
-  EXPECT_EQ(refusal(run->publish(5)), "version 5 is published without new weights");
+  EXPECT_EQ(refusal(run->publish(5)), "version 5 is published without new weights of stage 0");
   ASSERT_TRUE(run->resume().ok());
   EXPECT_EQ(refusal(run->flush()), "the cache is flushed while the engine runs");
   EXPECT_EQ(refusal(run->sleep()), "the engine is put to sleep while it runs");
-  EXPECT_EQ(refusal(run->install({})), "weights are installed while the engine runs");
+  EXPECT_EQ(refusal(run->install(0, &run)), "weights are installed while the engine runs");
+  EXPECT_EQ(refusal(run->publish(5)), "version 5 is published while the engine runs");
   EXPECT_FALSE(run->isPaused());
   EXPECT_TRUE(run->isAwake());
   EXPECT_EQ(run->version(), 4);
@@ -168,7 +169,10 @@ TEST_F(EngineStates, TheWrongOrderIsRefused) {
   // Weights that were begun and not finished: the engine stays paused.
   ASSERT_TRUE(run->pause(Pause::Keep).ok());
   const GuardedRegion weights = sharpWeights(config, kernels, 8);
-  ASSERT_TRUE(run->install({weights.data()}).ok());
+  EXPECT_EQ(refusal(run->install(1, weights.data())), "stage 1 of 1 is installed");
+  EXPECT_EQ(refusal(run->install(0, nullptr)), "stage 0 is installed without weights");
+  EXPECT_EQ(run->version(), 4);
+  ASSERT_TRUE(run->install(0, weights.data()).ok());
   EXPECT_FALSE(run->version().has_value());
   EXPECT_EQ(refusal(run->resume()), "the engine is resumed before its weights are published");
   EXPECT_EQ(refusal(run->publish(4)), "version 4 is published after version 4");
@@ -219,7 +223,7 @@ TEST_F(EngineStates, RefusesWhatDoesNotFit) {
 
 TEST_F(EngineStates, RefusesModelsAndCapsThatCannotBe) {
   const auto refused = [&](const ModelConfig &model, EngineCaps caps) {
-    const auto made = Engine::make(model, caps, kernels, nullptr);
+    const auto made = Engine::make(model, splitLayers(model, 1), caps, kernels, nullptr);
     EXPECT_EQ(made.status().code(), StatusCode::InvalidInput);
     return made.status().message();
   };
@@ -234,6 +238,33 @@ TEST_F(EngineStates, RefusesModelsAndCapsThatCannotBe) {
   EXPECT_EQ(refused(other, kCaps), "a float64 model on float32 kernels");
   EXPECT_EQ(refused({.family = ModelFamily::Null, .layers = 1}, kCaps),
             "the family `null` generates nothing");
+}
+
+TEST_F(EngineStates, EveryStageMustComeBeforeAPublication) {
+  const std::vector<StageRange> stages = splitLayers(config, 2);
+  const GuardedRegion first = sharpWeights(config, kernels, 8, stages[0]),
+                      last = sharpWeights(config, kernels, 8, stages[1]);
+  EngineRun run(config, stages, kCaps, kernels);
+  ASSERT_TRUE(run->install(0, first.data()).ok());
+  EXPECT_EQ(refusal(run->publish(1)), "version 1 is published without new weights of stage 1");
+  ASSERT_TRUE(run->install(1, last.data()).ok());
+  ASSERT_TRUE(run->publish(1).ok());
+  ASSERT_TRUE(run->install(1, last.data()).ok());
+  EXPECT_EQ(refusal(run->publish(2)), "version 2 is published without new weights of stage 0");
+}
+
+TEST_F(EngineStates, RefusesStagesThatAreNotTheModels) {
+  const auto refused = [&](const std::vector<StageRange> &stages) {
+    const auto made = Engine::make(config, stages, kCaps, kernels, nullptr);
+    EXPECT_EQ(made.status().code(), StatusCode::InvalidInput);
+    return made.status().message();
+  };
+  EXPECT_EQ(refused({}), "stages have 0 layers of a model with 3");
+  EXPECT_EQ(refused({{0, 2, true, false}}), "stages have 2 layers of a model with 3");
+  EXPECT_EQ(refused({{0, 1, true, false}, {2, 3, false, true}}),
+            "a stage has layers 2 to 3, the one before it ends at 1 of 3");
+  EXPECT_EQ(refused({{0, 2, true, false}, {2, 3, false, false}}),
+            "a stage has layers 2 to 3, the one before it ends at 2 of 3");
 }
 
 } // namespace

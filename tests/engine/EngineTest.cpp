@@ -56,6 +56,27 @@ TEST_P(EngineTest, LogProbabilitiesAreTheTrainersToTheBit) {
   EXPECT_TRUE(run.fencesIntact());
 }
 
+TEST_P(EngineTest, StagesOfWeightsLieWhereTheyDo) {
+  const ModelConfig five = fiveLayers(std::get<1>(GetParam()), type);
+  const GuardedRegion weights = sharpWeights(five, kernels(), 7);
+  const FullForward trainer(five, kernels(), weights, kMostRows);
+  const auto asked = someRequests(6, five.vocab, 5);
+  std::vector<Finished> whole;
+  for (const std::vector<StageRange> &stages : stagesOfFive()) {
+    EngineRun run(five, stages, kCaps, kernels());
+    run.publish(1, 7);
+    run.start();
+    const auto done = run.generate(asked);
+    if (whole.empty())
+      whole = done;
+    EXPECT_EQ(done, whole) << stages.size() << " stages, the first with " << stages[0].end;
+    EXPECT_TRUE(run.fencesIntact());
+  }
+  for (const Finished &one : whole)
+    EXPECT_EQ(one.logProbabilities,
+              trainer.logProbabilities(one.tokens, one.tokens.size() - one.drawn.size()));
+}
+
 TEST_P(EngineTest, TokensAreThoseOfAnEngineWithoutACache) {
   EngineRun run(config, kCaps, kernels());
   run.publish(1, 7);
@@ -105,8 +126,9 @@ TEST_P(EngineTest, RegionsAreUsedToTheirEnds) {
   const EngineRegions regions = engineRegions(config, kFull);
   GuardedRegion records(regions.recordBytes), cache(regions.cacheBytes),
       workspace(regions.workspaceBytes), weights = sharpWeights(config, kernels(), 7);
-  const auto engine = Engine::make(config, kFull, kernels(), records.data()).value();
-  ASSERT_TRUE(engine->install({weights.data()}).ok());
+  const auto engine =
+      Engine::make(config, splitLayers(config, 1), kFull, kernels(), records.data()).value();
+  ASSERT_TRUE(engine->install(0, weights.data()).ok());
   ASSERT_TRUE(engine->publish(1).ok());
   ASSERT_TRUE(engine->wake(cache.data()).ok());
   ASSERT_TRUE(engine->resume().ok());
@@ -283,9 +305,10 @@ TEST_F(OneEngine, WeightsThatAreNoNumbersEndIt) {
   const EngineRegions regions = engineRegions(config, kCaps);
   GuardedRegion records(regions.recordBytes), cache(regions.cacheBytes),
       workspace(regions.workspaceBytes), weights = sharpWeights(config, kernels, 7);
-  const auto engine = Engine::make(config, kCaps, kernels, records.data()).value();
+  const auto engine =
+      Engine::make(config, splitLayers(config, 1), kCaps, kernels, records.data()).value();
   weights.poison();
-  ASSERT_TRUE(engine->install({weights.data()}).ok());
+  ASSERT_TRUE(engine->install(0, weights.data()).ok());
   ASSERT_TRUE(engine->publish(1).ok());
   ASSERT_TRUE(engine->wake(cache.data()).ok());
   ASSERT_TRUE(engine->resume().ok());

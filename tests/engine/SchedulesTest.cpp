@@ -19,7 +19,7 @@ protected:
       GTEST_SKIP() << nativeRefusal(GetParam());
   }
   const Kernels &kernels() const { return *nativeKernels(GetParam()); }
-  ModelConfig config() const { return configOf(kTestModels[2], GetParam()); }
+  ModelConfig config() const { return fiveLayers(kTestModels[2], GetParam()); }
   /// Each request by itself, in one slot, its prompt at once.
   std::vector<Finished> alone(const std::vector<Asked> &asked) const {
     EngineRun run(config(), {.slots = 1, .rows = kMostRows, .batchTokens = kMostRows}, kernels());
@@ -62,7 +62,8 @@ TEST_P(Schedules, DoNotChangeATokenOrALogProbability) {
                           .batchTokens = std::uint32_t(slots + random() % 30)};
     SCOPED_TRACE(testing::Message() << "schedule " << seed << ": " << caps.slots << " slots, "
                                     << caps.batchTokens << " tokens a step");
-    EngineRun run(config(), caps, kernels());
+    const auto stages = stagesOfFive();
+    EngineRun run(config(), stages[seed % stages.size()], caps, kernels());
     run.publish(1, 7);
     run.start();
     std::vector<Asked> waiting = asked;

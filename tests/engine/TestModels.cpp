@@ -4,6 +4,20 @@
 
 namespace vime {
 
+ModelConfig fiveLayers(const TestModel &model, DataType type) {
+  ModelConfig config = configOf(model, type);
+  config.layers = 5;
+  return config;
+}
+
+std::vector<std::vector<StageRange>> stagesOfFive() {
+  return {{{0, 5, true, true}},
+          {{0, 3, true, false}, {3, 5, false, true}},
+          {{0, 1, true, false}, {1, 5, false, true}},
+          {{0, 2, true, false}, {2, 3, false, false}, {3, 4, false, false}, {4, 5, false, true}},
+          {{0, 1, true, false}, {1, 2, false, false}, {2, 3, false, false}, {3, 5, false, true}}};
+}
+
 std::vector<Asked> someRequests(std::size_t count, std::uint32_t vocab, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t limit) { return random() % limit; };

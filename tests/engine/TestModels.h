@@ -30,6 +30,11 @@ inline ModelConfig configOf(const TestModel &model, DataType type) {
           .tiedHead = model.tiedHead};
 }
 
+/// A model of five layers as stages: all that the engine's weights may be cut into looks like one
+/// of these.
+ModelConfig fiveLayers(const TestModel &model, DataType type);
+std::vector<std::vector<StageRange>> stagesOfFive();
+
 /// Prompts of 1 to 19 tokens, responses of up to 1 to 20, all ways of sampling; the same for a
 /// seed.
 std::vector<Asked> someRequests(std::size_t count, std::uint32_t vocab, std::uint64_t seed);
