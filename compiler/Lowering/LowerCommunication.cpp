@@ -133,7 +133,8 @@ private:
     const Message squares{
         .type = DataType::Float64,
         .fixed = static_cast<std::uint32_t>(sizeof(double) * kSquareNumbers * mostStages)};
-    const Message stats{.type = DataType::Byte, .fixed = sizeof(RankStats)};
+    const Message stats{.type = DataType::Byte,
+                        .fixed = static_cast<std::uint32_t>(statsBytes(plan))};
     plan.groups = {
         {.name = "step",
          .flow = Flow::Control,

@@ -256,11 +256,11 @@ private:
     add(BufferKind::Scalars, kWholeRank, sizeof(StepScalars));
     add(BufferKind::Squares, kWholeRank, contribution);
     add(BufferKind::AllSquares, kWholeRank, contribution * plan.mesh.pipeline);
-    add(BufferKind::Stats, kWholeRank, sizeof(RankStats));
+    add(BufferKind::Stats, kWholeRank, statsBytes(plan));
     if (coordinates)
-      add(replicaStats(plan.mesh), kWholeRank, sizeof(RankStats) * plan.mesh.pipeline);
+      add(replicaStats(plan.mesh), kWholeRank, statsBytes(plan) * plan.mesh.pipeline);
     if (rank == 0 && plan.mesh.data > 1)
-      add(BufferKind::AllStats, kWholeRank, sizeof(RankStats) * plan.mesh.trainers());
+      add(BufferKind::AllStats, kWholeRank, statsBytes(plan) * plan.mesh.trainers());
     if (plan.mesh.data > 1 || copies > 1)
       makeStaging();
   }

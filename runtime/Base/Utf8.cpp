@@ -18,7 +18,7 @@ std::size_t utf8Length(std::string_view text) {
     return follows(1) ? 2 : 0;
   if (first >= 0xE0 && first <= 0xEF) // no longer than needed, no surrogates
     return follows(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF) && follows(2) ? 3
-                                                                                             : 0;
+                                                                                              : 0;
   if (first >= 0xF0 && first <= 0xF4) // no longer than needed, no more than U+10FFFF
     return follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF) && follows(2) &&
                    follows(3)

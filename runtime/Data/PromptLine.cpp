@@ -145,8 +145,7 @@ Status takeAnswer(const Json &object, bool isNeeded, Prompt &prompt) {
   for (const char *key : {"answer", "label"})
     if (const auto value = object.find(key); value != object.end()) {
       if (!value->is_string())
-        return refuse(
-            fmt::format("`{}` is a JSON {}, expected a text", key, value->type_name()));
+        return refuse(fmt::format("`{}` is a JSON {}, expected a text", key, value->type_name()));
       prompt.answer = revealed(value->get_ref<const std::string &>());
     }
   if (isNeeded && prompt.answer.empty())

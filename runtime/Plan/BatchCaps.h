@@ -4,6 +4,8 @@
 #include "runtime/ModelSpec/EngineRegions.h"
 #include "runtime/ModelSpec/ModelSpec.h"
 #include "runtime/Plan/Plan.h"
+#include "runtime/Plan/RolloutRecords.h"
+#include "runtime/Plan/StepHeader.h"
 
 namespace vime::plan {
 
@@ -23,6 +25,11 @@ inline bool hasRounds(const Plan &plan) { return plan.round.rollout.engines != 0
 /// The first model is the one that is trained; a second one is its reference.
 inline bool hasReference(const Plan &plan) { return plan.models.size() > 1; }
 inline bool isTrained(const LocalStage &local) { return local.model == 0; }
+
+/// What a rank gathers of a step: RankStats and, where there are rounds, PolicyNumbers behind them.
+inline std::uint64_t statsBytes(const Plan &plan) {
+  return sizeof(RankStats) + (hasRounds(plan) ? sizeof(PolicyNumbers) : 0);
+}
 
 /// How many replicas share the parameters of its stages; 1: each has all of them.
 inline std::uint32_t sharersOf(const Plan &plan, const Model &model) {

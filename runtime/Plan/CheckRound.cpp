@@ -29,8 +29,8 @@ Status checkRollout(const Plan &plan) {
     return count >= 1 && count <= most;
   };
   if (rollout.engines != plan.mesh.engines)
-    return unacceptable(fmt::format("rounds with {} engines, the mesh has {}", rollout.engines,
-                                    plan.mesh.engines));
+    return unacceptable(
+        fmt::format("rounds with {} engines, the mesh has {}", rollout.engines, plan.mesh.engines));
   if (!isCount(rollout.prompts, kMostRecords) || !isCount(rollout.candidates, kMostRecords) ||
       rollout.candidates < rollout.prompts || !isCount(rollout.samples, kMostRecords) ||
       std::uint64_t(rollout.candidates) * rollout.samples > kMostRecords)
@@ -92,9 +92,8 @@ Status checkRound(const Plan &plan) {
     return unacceptable(fmt::format("weights in parts of {} bytes", round.sync.bucket));
   const PromptEvaluation &held = round.evaluation;
   if (held.prompts.file.empty() != (held.every == 0) ||
-      (held.every != 0 &&
-       (held.count < 1 || held.samples < 1 || !isSampling(held.sampling) ||
-        std::uint64_t(held.count) * held.samples > kMostRecords)))
+      (held.every != 0 && (held.count < 1 || held.samples < 1 || !isSampling(held.sampling) ||
+                           std::uint64_t(held.count) * held.samples > kMostRecords)))
     return unacceptable("an evaluation of prompts that there are not");
   if (Status status = checkRollout(plan); !status.ok())
     return status;

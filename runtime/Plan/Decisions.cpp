@@ -39,6 +39,8 @@ std::uint32_t decided(const StepHeader &header, Decision decision) {
     return header.pending;
   case Decision::Settle:
     return header.settle;
+  case Decision::Rollout:
+    return header.rollout;
   case Decision::Bad:
   case Decision::Verdict:
     break;

@@ -205,11 +205,11 @@ std::uint64_t OperandRules::bytesOf(BufferKind kind, Opcode opcode, std::uint32_
   case BufferKind::AllSquares:
     return kSquareBytes * mostStages * plan.mesh.pipeline;
   case BufferKind::Stats:
-    return sizeof(RankStats);
+    return statsBytes(plan);
   case BufferKind::ReplicaStats:
-    return sizeof(RankStats) * plan.mesh.pipeline;
+    return statsBytes(plan) * plan.mesh.pipeline;
   case BufferKind::AllStats:
-    return sizeof(RankStats) * plan.mesh.trainers();
+    return statsBytes(plan) * plan.mesh.trainers();
   case BufferKind::Weights:
     return regions[stage].weightBytes;
   case BufferKind::Gradients:

@@ -20,6 +20,9 @@ namespace vime::plan {
 struct BatchHeader {
   std::uint64_t count = 0;        // records
   std::uint64_t isEvaluation = 0; // 1: sampled as PromptEvaluation says
+  // Of an engine's samples, to be told: nothing is made of them.
+  double generationSeconds = 0;
+  double syncSeconds = 0; // from the latest pause to its end
 };
 
 /// A prompt, of which `samples` responses are wanted. Its tokens follow.

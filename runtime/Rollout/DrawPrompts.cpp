@@ -50,9 +50,8 @@ Status drawEvaluation(const plan::RoundSettings &settings, const PromptFile &pro
                       std::byte *buffer) {
   const plan::PromptEvaluation &held = settings.evaluation;
   if (prompts.count() < held.count)
-    return {StatusCode::InvalidInput,
-            fmt::format("prompts `{}` have {}, an evaluation asks for {}", held.prompts.file,
-                        prompts.count(), held.count)};
+    return {StatusCode::InvalidInput, fmt::format("prompts `{}` have {}, an evaluation asks for {}",
+                                                  held.prompts.file, prompts.count(), held.count)};
   clear(settings, {.count = held.count, .isEvaluation = 1}, buffer);
   for (std::uint32_t prompt = 0; prompt < held.count; ++prompt) {
     const plan::PromptRecord record{

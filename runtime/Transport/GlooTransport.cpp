@@ -199,7 +199,8 @@ private:
   void startCollective(const End &end, std::uint64_t index, const Payload &payload,
                        std::vector<Message> &messages) {
     const std::uint32_t root = end.members[end.root];
-    const bool broadcasts = end.operation == plan::Collective::Broadcast;
+    const bool broadcasts = end.operation == plan::Collective::Broadcast ||
+                            end.operation == plan::Collective::BroadcastWeights;
     const bool everybody =
         end.operation == plan::Collective::AllGather || end.operation == plan::Collective::Unshard;
     for (std::uint32_t member = 0; member < end.members.size(); ++member) {

@@ -83,7 +83,7 @@ void exchangeMessage(std::span<const Payload> parties, std::uint32_t root) {
 Exchange exchangeOf(plan::Collective operation) {
   constexpr Exchange kExchanges[] = {exchangeMessage,   exchangeGather,    exchangeAllGather,
                                      exchangeAllReduce, exchangeAllGather, exchangeReduceScatter,
-                                     exchangeAllReduce};
+                                     exchangeAllReduce, exchangeMessage};
   return kExchanges[static_cast<std::size_t>(operation)];
 }
 

@@ -224,8 +224,10 @@ TEST_P(TransportSuite, CollectivesGiveEveryMemberItsPart) {
       addGroup(ends, 0, plan::Collective::Broadcast, root);
       addGroup(ends, 1, plan::Collective::Gather, root);
       addGroup(ends, 2, plan::Collective::AllGather);
+      addGroup(ends, 3, plan::Collective::BroadcastWeights, root);
       runRanks(GetParam(), {ends}, [&](Rank &rank) {
         const bool isRoot = rank.rank == root;
+        std::vector<std::uint32_t> weights(30); // sent part by part, each to where it is read
         for (std::uint32_t call = 0; call < 30; ++call) {
           std::uint32_t shared = isRoot ? call + 7 : 0, own = rank.rank * 100 + call;
           std::vector<std::uint32_t> atRoot(ranks), everywhere(ranks), expected(ranks);
@@ -234,9 +236,12 @@ TEST_P(TransportSuite, CollectivesGiveEveryMemberItsPart) {
           expectOk(rank.transport->post(0, {&shared, &shared, sizeof shared}));
           expectOk(rank.transport->post(1, {&own, isRoot ? atRoot.data() : nullptr, sizeof own}));
           expectOk(rank.transport->post(2, {&own, everywhere.data(), sizeof own}));
-          for (std::uint32_t end = 0; end < 3; ++end)
+          weights[call] = isRoot ? call + 9 : weights[call];
+          expectOk(rank.transport->post(3, {&weights[call], &weights[call], sizeof weights[call]}));
+          for (std::uint32_t end = 0; end < 4; ++end)
             expectOk(rank.transport->await(end, call + 1));
           ASSERT_EQ(shared, call + 7);
+          ASSERT_EQ(weights[call], call + 9);
           ASSERT_EQ(everywhere, expected);
           if (isRoot) {
             ASSERT_EQ(atRoot, expected);

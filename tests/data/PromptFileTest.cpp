@@ -46,8 +46,8 @@ TEST(PromptFile, TextsAndIds) {
 }
 
 TEST(PromptFile, BytesThatAreNoUtf8StayWhatTheyAre) {
-  const auto prompts = open("{\"prompt\": \"a\xFF\xC3\xA9\\u00e9\x80\", \"answer\": \"\xE9\"}",
-                            {.tokens = 7});
+  const auto prompts =
+      open("{\"prompt\": \"a\xFF\xC3\xA9\\u00e9\x80\", \"answer\": \"\xE9\"}", {.tokens = 7});
   ASSERT_TRUE(prompts.ok()) << prompts.status().message();
   EXPECT_THAT(prompts->at(0).tokens, ElementsAre('a', 0xFF, 0xC3, 0xA9, 0xC3, 0xA9, 0x80));
   EXPECT_EQ(prompts->at(0).answer, "\xE9");
