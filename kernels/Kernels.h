@@ -206,6 +206,15 @@ public:
   /// bit what crossEntropy adds up, negated.
   virtual void logProbabilities(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
                                 const std::int32_t *labels, double *logProbabilities) const = 0;
+  /// entropies[token] = -sum p log p, p = softmax(logits).
+  virtual void entropies(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
+                         double *entropies) const = 0;
+  /// In place: logits become their gradient, byLogProbability · (onehot(label) - p) and, unless
+  /// byEntropy is null, byEntropy · dH / dlogits = -byEntropy · p (log p + H). A row whose label is
+  /// negative becomes 0. `native`: of slopes -scale the bits of crossEntropy.
+  virtual void logProbabilitiesBackward(std::int64_t tokens, std::int64_t vocabulary, Matrix logits,
+                                        const std::int32_t *labels, const double *byLogProbability,
+                                        const double *byEntropy) const = 0;
   /// weights[tokens, vocabulary], of sumType(): e^(scale · (logit - the row's largest)), which is
   /// softmax(scale · logits) but for the division by its sum. `scale` is positive; weights are too,
   /// however far a logit lies below the largest.

@@ -1,5 +1,5 @@
 // Cross-entropy over a vocabulary, loss and gradient in one visit: logits become their gradient.
-// Also what generation needs of a softmax, by the same steps.
+// Also what generation and policies need of a softmax, by the same steps.
 #include "kernels/Cpu/CpuKernels.h"
 #include "kernels/Cpu/Elementary.h"
 
@@ -46,6 +46,28 @@ VIME_INLINE Sum<E> sumOfExponentials(std::int64_t count, const E *x, Sum<E> top)
   return sum(total);
 }
 
+/// H = log(sum of w) - (sum of w d) / (sum of w), d = x - top and w = e^d.
+template <typename E> struct Spread {
+  Sum<E> top, total, entropy;
+  Spread(std::int64_t count, const E *x) : top(largest(count, x)) {
+    using T = Sum<E>;
+    Lanes<T> weights = {}, products = {};
+    for (std::int64_t at = 0; at < count; at += kLanes) {
+      T weight[kLanes] = {}, product[kLanes] = {};
+      const int present = int(minimum(kLanes, count - at));
+      for (int lane = 0; lane < present; ++lane) {
+        const T below = x[at + lane] - top;
+        weight[lane] = exponential(below);
+        product[lane] = weight[lane] * below;
+      }
+      weights = weights + loadLanes(weight);
+      products = products + loadLanes(product);
+    }
+    total = sum(weights);
+    entropy = logarithm(total) - sum(products) / total;
+  }
+};
+
 /// Returns the loss of the row.
 template <typename T> double lossOfRow(std::int64_t vocabulary, T *x, std::int32_t label, T scale) {
   const T top = largest(vocabulary, x);
@@ -80,6 +102,24 @@ double logProbability(std::int64_t vocabulary, const E *x, std::int32_t label) {
   return -double(logarithm(sumOfExponentials(vocabulary, x, top)) - target);
 }
 
+/// A row's gradient by the log-probability of its label and by its entropy.
+template <typename E>
+void differentiate(std::int64_t vocabulary, E *x, std::int32_t label, Sum<E> byLogProbability,
+                   Sum<E> byEntropy) {
+  using T = Sum<E>;
+  const Spread<E> of(vocabulary, x);
+  const T factor = 1 / of.total, logTotal = logarithm(of.total);
+  const T first = byLogProbability + byEntropy * (of.entropy - logTotal);
+  const auto shared = [&](T logit) {
+    const T below = logit - of.top;
+    return -(exponential(below) * factor) * (first + byEntropy * below);
+  };
+  const T ofLabel = shared(x[label]) + byLogProbability;
+  for (std::int64_t word = 0; word < vocabulary; ++word)
+    x[word] = E(shared(x[word]));
+  x[label] = E(ofLabel);
+}
+
 } // namespace
 
 template <typename E>
@@ -106,6 +146,31 @@ void CpuKernels<E>::logProbabilities(std::int64_t tokens, std::int64_t vocabular
 }
 
 template <typename E>
+void CpuKernels<E>::entropies(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
+                              double *entropies) const {
+  for (std::int64_t token = 0; token < tokens; ++token)
+    entropies[token] = double(Spread<E>(vocabulary, rowOf<E>(logits, token)).entropy);
+}
+
+template <typename E>
+void CpuKernels<E>::logProbabilitiesBackward(std::int64_t tokens, std::int64_t vocabulary,
+                                             Matrix logits, const std::int32_t *labels,
+                                             const double *byLogProbability,
+                                             const double *byEntropy) const {
+  for (std::int64_t token = 0; token < tokens; ++token) {
+    E *row = rowOf<E>(logits, token);
+    if (labels[token] < 0)
+      for (std::int64_t word = 0; word < vocabulary; ++word)
+        row[word] = E(0.f);
+    else if (byEntropy)
+      differentiate(vocabulary, row, labels[token], Sum<E>(byLogProbability[token]),
+                    Sum<E>(byEntropy[token]));
+    else // a loss but for its scale
+      lossOfRow(vocabulary, row, labels[token], Sum<E>(-byLogProbability[token]));
+  }
+}
+
+template <typename E>
 void CpuKernels<E>::softmaxWeights(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
                                    double scale, Matrix weights) const {
   for (std::int64_t token = 0; token < tokens; ++token) {
@@ -122,6 +187,10 @@ void CpuKernels<E>::softmaxWeights(std::int64_t tokens, std::int64_t vocabulary,
                                               const std::int32_t *, double) const;                 \
   template void CpuKernels<T>::logProbabilities(std::int64_t, std::int64_t, ConstMatrix,           \
                                                 const std::int32_t *, double *) const;             \
+  template void CpuKernels<T>::entropies(std::int64_t, std::int64_t, ConstMatrix, double *) const; \
+  template void CpuKernels<T>::logProbabilitiesBackward(std::int64_t, std::int64_t, Matrix,        \
+                                                        const std::int32_t *, const double *,      \
+                                                        const double *) const;                     \
   template void CpuKernels<T>::softmaxWeights(std::int64_t, std::int64_t, ConstMatrix, double,     \
                                               Matrix) const;
 VIME_INSTANTIATE(float)

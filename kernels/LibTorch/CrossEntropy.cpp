@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include <ATen/ops/amax.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/mul.h>
 #include <ATen/ops/sub.h>
 #include <ATen/ops/sum.h>
 #include <ATen/ops/zeros_like.h>
@@ -43,11 +45,55 @@ double ofRows(const at::Tensor &logits, const std::int32_t *labels, double scale
   return loss;
 }
 
+/// Rows of logits, in blocks whose temporaries fit into the scratch.
+struct Rows {
+  DataType type;
+  std::int64_t vocabulary;
+  ConstMatrix logits;
+
+  /// All columns of some rows, and a part of them.
+  at::Tensor rows(std::int64_t row, std::int64_t count) const {
+    return part(row, count, 0, vocabulary);
+  }
+  at::Tensor part(std::int64_t row, std::int64_t count, std::int64_t column,
+                  std::int64_t width) const {
+    return view(
+        type, count, width,
+        ConstMatrix(elementAt(logits.data, row * logits.stride + column, type), logits.stride));
+  }
+  /// log of the sum of e^logit.
+  at::Tensor logSums(std::int64_t row, std::int64_t count) const {
+    at::Tensor top = rows(row, count).amax(at::IntArrayRef{1}, /*keepdim=*/true);
+    at::Tensor sums = at::zeros_like(top);
+    forColumns(vocabulary, sizeOf(type), [&](std::int64_t column, std::int64_t width) {
+      at::Tensor weights = at::sub(part(row, count, column, width), top);
+      sums.add_(weights.exp_().sum(at::IntArrayRef{1}, /*keepdim=*/true));
+    });
+    return top.add_(sums.log_());
+  }
+  /// H, of logits less their logSums.
+  at::Tensor entropies(std::int64_t row, std::int64_t count, const at::Tensor &logSums) const {
+    at::Tensor sums = at::zeros_like(logSums);
+    forColumns(vocabulary, sizeOf(type), [&](std::int64_t column, std::int64_t width) {
+      at::Tensor logs = at::sub(part(row, count, column, width), logSums);
+      sums.sub_(at::exp(logs).mul_(logs).sum(at::IntArrayRef{1}, /*keepdim=*/true));
+    });
+    return sums;
+  }
+};
+
 /// Of a matrix, or of a vector as its rows.
 double elementOf(const at::Tensor &values, std::int64_t row, std::int64_t column) {
   const std::int64_t index = row * values.stride(0) + column;
   return values.scalar_type() == at::kDouble ? values.const_data_ptr<double>()[index]
                                              : double(values.const_data_ptr<float>()[index]);
+}
+void addTo(const at::Tensor &matrix, std::int64_t row, std::int64_t column, double value) {
+  const std::int64_t index = row * matrix.stride(0) + column;
+  if (matrix.scalar_type() == at::kDouble)
+    matrix.mutable_data_ptr<double>()[index] += value;
+  else
+    matrix.mutable_data_ptr<float>()[index] += float(value);
 }
 
 } // namespace
@@ -69,24 +115,58 @@ double LibTorchKernels::crossEntropy(std::int64_t tokens, std::int64_t vocabular
 void LibTorchKernels::logProbabilities(std::int64_t tokens, std::int64_t vocabulary,
                                        ConstMatrix logits, const std::int32_t *labels,
                                        double *logProbabilities) const {
+  const Rows all{elementType, vocabulary, logits};
   forRows(tokens, vocabulary, sizeOf(elementType), [&](std::int64_t row, std::int64_t rows) {
     inCall([&] {
-      const auto columns = [&](std::int64_t column, std::int64_t width) {
-        return view(elementType, rows, width,
-                    ConstMatrix(elementAt(logits.data, row * logits.stride + column, elementType),
-                                logits.stride));
-      };
-      const at::Tensor top = columns(0, vocabulary).amax(at::IntArrayRef{1}, /*keepdim=*/true);
-      at::Tensor sums = at::zeros_like(top);
-      forColumns(vocabulary, sizeOf(elementType), [&](std::int64_t column, std::int64_t width) {
-        at::Tensor weights = at::sub(columns(column, width), top);
-        sums.add_(weights.exp_().sum(at::IntArrayRef{1}, /*keepdim=*/true));
-      });
-      top.add_(sums.log_());
+      const at::Tensor logSums = all.logSums(row, rows);
       for (std::int64_t token = 0; token < rows; ++token)
-        logProbabilities[row + token] =
-            elementOf(columns(0, vocabulary), token, labels[row + token]) -
-            elementOf(top, token, 0);
+        logProbabilities[row + token] = elementOf(all.rows(row, rows), token, labels[row + token]) -
+                                        elementOf(logSums, token, 0);
+    });
+  });
+}
+
+void LibTorchKernels::entropies(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
+                                double *entropies) const {
+  const Rows all{elementType, vocabulary, logits};
+  forRows(tokens, vocabulary, sizeOf(elementType), [&](std::int64_t row, std::int64_t rows) {
+    inCall([&] {
+      const at::Tensor found = all.entropies(row, rows, all.logSums(row, rows));
+      for (std::int64_t token = 0; token < rows; ++token)
+        entropies[row + token] = elementOf(found, token, 0);
+    });
+  });
+}
+
+void LibTorchKernels::logProbabilitiesBackward(std::int64_t tokens, std::int64_t vocabulary,
+                                               Matrix logits, const std::int32_t *labels,
+                                               const double *byLogProbability,
+                                               const double *byEntropy) const {
+  const Rows all{elementType, vocabulary, logits};
+  forRows(tokens, vocabulary, sizeOf(elementType), [&](std::int64_t row, std::int64_t rows) {
+    inCall([&] {
+      const auto slopes = [&](const double *of) {
+        return view(DataType::Float64, {rows, 1}, {1, 1}, of + row).to(scalarTypeOf(elementType));
+      };
+      const at::Tensor ofLabel = slopes(byLogProbability);
+      const at::Tensor block = all.rows(row, rows);
+      block.sub_(all.logSums(row, rows));
+      if (byEntropy) {
+        const at::Tensor ofEntropy = slopes(byEntropy),
+                         entropies = all.entropies(row, rows, at::zeros_like(ofEntropy));
+        const at::Tensor first = at::mul(ofEntropy, entropies).add_(ofLabel);
+        forColumns(vocabulary, sizeOf(elementType), [&](std::int64_t column, std::int64_t width) {
+          const at::Tensor logs = all.part(row, rows, column, width), weights = at::exp(logs);
+          logs.mul_(ofEntropy).add_(first).mul_(weights).neg_();
+        });
+      } else {
+        block.exp_().mul_(ofLabel).neg_();
+      }
+      for (std::int64_t token = 0; token < rows; ++token)
+        if (labels[row + token] < 0)
+          block.select(0, token).zero_();
+        else
+          addTo(block, token, labels[row + token], byLogProbability[row + token]);
     });
   });
 }

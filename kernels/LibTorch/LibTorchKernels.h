@@ -52,6 +52,11 @@ public:
                       const std::int32_t *labels, double scale) const override;
   void logProbabilities(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
                         const std::int32_t *labels, double *logProbabilities) const override;
+  void entropies(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
+                 double *entropies) const override;
+  void logProbabilitiesBackward(std::int64_t tokens, std::int64_t vocabulary, Matrix logits,
+                                const std::int32_t *labels, const double *byLogProbability,
+                                const double *byEntropy) const override;
   void softmaxWeights(std::int64_t tokens, std::int64_t vocabulary, ConstMatrix logits,
                       double scale, Matrix weights) const override;
 

@@ -25,6 +25,26 @@ template <typename E, typename R> void multiply(const Product &product) {
     }
 }
 
+/// The softmax of a row, by logarithms.
+struct Distribution {
+  template <typename E> Distribution(std::int64_t vocabulary, const E *row) {
+    const double largest = *std::max_element(row, row + vocabulary);
+    double sum = 0;
+    for (std::int64_t word = 0; word < vocabulary; ++word)
+      sum += std::exp(row[word] - largest);
+    for (std::int64_t word = 0; word < vocabulary; ++word)
+      logs.push_back(row[word] - largest - std::log(sum));
+  }
+  double logOf(std::int64_t word) const { return logs[std::size_t(word)]; }
+  double entropy() const {
+    double sum = 0;
+    for (const double log : logs)
+      sum -= std::exp(log) * log;
+    return sum;
+  }
+  std::vector<double> logs;
+};
+
 } // namespace
 
 template <typename E> void ReferenceKernels<E>::product(const Product &product, void *) const {
@@ -156,6 +176,38 @@ void ReferenceKernels<E>::logProbabilities(std::int64_t tokens, std::int64_t voc
     for (std::int64_t word = 0; word < vocabulary; ++word)
       sum += std::exp(row[word] - largest);
     logProbabilities[token] = row[labels[token]] - largest - std::log(sum);
+  }
+}
+
+template <typename E>
+void ReferenceKernels<E>::entropies(std::int64_t tokens, std::int64_t vocabulary,
+                                    ConstMatrix logits, double *entropies) const {
+  const View<const E> xs(logits);
+  for (std::int64_t token = 0; token < tokens; ++token)
+    entropies[token] = Distribution(vocabulary, &xs.at(token, 0)).entropy();
+}
+
+template <typename E>
+void ReferenceKernels<E>::logProbabilitiesBackward(std::int64_t tokens, std::int64_t vocabulary,
+                                                   Matrix logits, const std::int32_t *labels,
+                                                   const double *byLogProbability,
+                                                   const double *byEntropy) const {
+  const View<E> xs(logits);
+  for (std::int64_t token = 0; token < tokens; ++token) {
+    E *row = &xs.at(token, 0);
+    if (labels[token] < 0) {
+      std::fill(row, row + vocabulary, E(0.));
+      continue;
+    }
+    const Distribution of(vocabulary, row);
+    const double entropy = byEntropy ? of.entropy() : 0;
+    for (std::int64_t word = 0; word < vocabulary; ++word) {
+      const double logP = of.logOf(word), p = std::exp(logP);
+      double slope = byLogProbability[token] * ((word == labels[token]) - p);
+      if (byEntropy)
+        slope -= byEntropy[token] * p * (logP + entropy);
+      row[word] = E(slope);
+    }
   }
 }
 

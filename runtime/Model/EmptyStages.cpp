@@ -1,5 +1,6 @@
 #include "runtime/Model/EmptyStages.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -36,6 +37,13 @@ void sleepFor(const Segments &segments, double seconds) {
 
 void NullStage::forward(const Segments &, const ForwardOperands &) const {}
 void NullStage::loss(const Segments &, const LossOperands &at) const { *at.loss = 0; }
+void NullStage::policyLoss(const Segments &, const PolicyLossOperands &at,
+                           const PolicyLossSettings &) const {
+  *at.numbers = {};
+}
+void NullStage::logProbabilities(const Segments &segments, const LogProbabilityOperands &at) const {
+  std::fill_n(at.logProbabilities, segments.tokens(), 0.);
+}
 void NullStage::backward(const Segments &, bool overwrite, const BackwardOperands &at) const {
   if (overwrite)
     std::memset(at.gradients, 0, gradientBytes);

@@ -12,6 +12,9 @@ public:
   explicit NullStage(std::uint64_t gradientBytes) : gradientBytes(gradientBytes) {}
   void forward(const Segments &segments, const ForwardOperands &at) const override;
   void loss(const Segments &segments, const LossOperands &at) const override;
+  void policyLoss(const Segments &segments, const PolicyLossOperands &at,
+                  const PolicyLossSettings &settings) const override;
+  void logProbabilities(const Segments &segments, const LogProbabilityOperands &at) const override;
   void backward(const Segments &segments, bool overwrite,
                 const BackwardOperands &at) const override;
   void backwardInput(const Segments &segments, const BackwardInputOperands &at) const override;

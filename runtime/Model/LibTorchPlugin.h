@@ -45,6 +45,7 @@ constexpr std::uint64_t kLibTorchInterface =
     interfaceOf<Kernels, Stage, ModelConfig, StageSpec, ModuleStage, LibTorchPlugin,
                 ForwardOperands, LossOperands, BackwardOperands, BackwardInputOperands,
                 BackwardWeightOperands, Product, Segments, SliceContext, Attention, AdamW,
-                Initializer, KeyValueCache, Status>(6);
+                Initializer, KeyValueCache, Status, PolicyLossOperands, PolicyLossSettings,
+                LogProbabilityOperands, plan::PolicyNumbers>(7);
 
 } // namespace vime

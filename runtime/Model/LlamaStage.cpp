@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/Model/PolicyTasks.h"
+
 namespace vime {
 namespace {
 
@@ -85,6 +87,18 @@ void LlamaStage::loss(const Segments &segments, const LossOperands &operands) co
   *operands.loss =
       kernels.crossEntropy(segments.tokens(), config.vocab,
                            {at(operands.stash, regions.logits), config.vocab}, operands.labels, 1);
+}
+
+void LlamaStage::policyLoss(const Segments &segments, const PolicyLossOperands &operands,
+                            const PolicyLossSettings &settings) const {
+  policyLossOf({kernels, {at(operands.stash, regions.logits), config.vocab}}, segments, operands,
+               policyWorkspaceOf(caps), settings);
+}
+
+void LlamaStage::logProbabilities(const Segments &segments,
+                                  const LogProbabilityOperands &operands) const {
+  logProbabilitiesOf({kernels, {at(operands.stash, regions.logits), config.vocab}},
+                     segments.tokens(), operands.labels, operands.logProbabilities);
 }
 
 void LlamaStage::backwardInput(const Segments &segments,

@@ -23,6 +23,8 @@
 #include "kernels/Kernels.h"
 #include "runtime/Base/Status.h"
 #include "runtime/ModelSpec/ModelSpec.h"
+#include "runtime/Plan/RolloutRecords.h"
+#include "runtime/Policy/PolicyLoss.h"
 
 namespace vime {
 
@@ -40,6 +42,25 @@ struct LossOperands {
   const std::int32_t *labels; // negative: no label
   void *stash;                // logits become their gradient
   double *loss;               // plain sum of the token losses
+};
+
+/// Rows stand where the labels do: of a token that is the next one's.
+struct PolicyLossOperands {
+  const std::int32_t *labels; // negative: no label
+  const double *advantages;   // [tokens]
+  const double *old;          // [tokens] log-probabilities before the round's first step
+  const double *sampled;      // [tokens] those that the tokens were drawn with
+  const double *denominators; // [segments]
+  const double *reference;    // [tokens] of the reference model; null without a KL term
+  void *stash;                // logits become their gradient
+  plan::PolicyNumbers *numbers;
+  void *workspace; // policyWorkspace (runtime/ModelSpec/PolicyWorkspace.h)
+};
+
+struct LogProbabilityOperands {
+  const std::int32_t *labels;
+  const void *stash;        // logits, which stay
+  double *logProbabilities; // [tokens]; 0 where there is no label
 };
 
 struct BackwardOperands {
@@ -89,6 +110,13 @@ public:
   /// Last stage only, between its forward and its backward. Gradients are those of the sum, not of
   /// a mean: the plan scales them once per step.
   virtual void loss(const Segments &segments, const LossOperands &at) const = 0;
+  /// The same in a round. Each segment is a sample. A loss that is no number leaves a gradient that
+  /// is none, so that the step is skipped.
+  virtual void policyLoss(const Segments &segments, const PolicyLossOperands &at,
+                          const PolicyLossSettings &settings) const = 0;
+  /// Last stage only, behind its forward. `native` kernels: the bits that an engine finds.
+  virtual void logProbabilities(const Segments &segments,
+                                const LogProbabilityOperands &at) const = 0;
   /// The same bits as backwardInput and then backwardWeight, in less memory. `overwrite`: gradients
   /// are written, else added to.
   virtual void backward(const Segments &segments, bool overwrite,

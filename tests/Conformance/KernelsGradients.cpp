@@ -110,6 +110,24 @@ TEST_P(KernelsGradients, CrossEntropy) {
   expectGradient(gradient, logits, loss, "logits");
 }
 
+TEST_P(KernelsGradients, LogProbabilitiesAndEntropies) {
+  const std::int32_t labels[] = {4, 20, 0};
+  const double byLogProbability[] = {0.5, -1.25, 0}, byEntropy[] = {0.125, 0, -0.75};
+  const Tensor logits = tensor(3, 21).randomize(1, 3);
+  const auto loss = [&](const Tensor &x) {
+    double logProbabilities[3], entropies[3], sum = 0;
+    kernels().logProbabilities(3, 21, x.matrix(), labels, logProbabilities);
+    kernels().entropies(3, 21, x.matrix(), entropies);
+    for (int token = 0; token < 3; ++token)
+      sum +=
+          byLogProbability[token] * logProbabilities[token] + byEntropy[token] * entropies[token];
+    return sum;
+  };
+  Tensor gradient = logits;
+  kernels().logProbabilitiesBackward(3, 21, gradient.matrix(), labels, byLogProbability, byEntropy);
+  expectGradient(gradient, logits, loss, "logits");
+}
+
 TEST_P(KernelsGradients, RopeInverseIsItsGradient) {
   const std::int32_t offsets[] = {0, 5};
   const Segments segments{offsets, 1};

@@ -2,6 +2,7 @@
 #include "tests/Conformance/KernelsFixture.h"
 
 #include <cmath>
+#include <string_view>
 
 namespace vime {
 namespace {
@@ -145,6 +146,49 @@ TEST_P(KernelsConformance, ALogProbabilityIsTheLossOfItsRow) {
   }
 }
 
+TEST_P(KernelsConformance, EntropiesAndSlopesOfLogProbabilities) {
+  for (const auto [tokens, vocabulary] : kRows) {
+    const Tensor logits = tensor(tokens, vocabulary).randomize(1, 12);
+    std::vector<std::int32_t> labels;
+    std::vector<double> byLogProbability, byEntropy;
+    for (std::int64_t token = 0; token < tokens; ++token) {
+      labels.push_back(token % 4 == 3 ? -100 : std::int32_t((token * 31) % vocabulary));
+      byLogProbability.push_back(labels.back() < 0 ? NAN : 0.7 - 0.25 * double(token % 7));
+      byEntropy.push_back(labels.back() < 0 ? NAN : 0.3 * double(token % 5) - 0.5);
+    }
+    std::vector<double> actual(std::size_t(tokens), -1), expected = actual;
+    kernels().entropies(tokens, vocabulary, logits.matrix(), actual.data());
+    reference().entropies(tokens, vocabulary, logits.matrix(), expected.data());
+    for (std::size_t token = 0; token < actual.size(); ++token)
+      EXPECT_NEAR(actual[token], expected[token], 3 * toleranceOf(sumType()));
+
+    for (const bool hasEntropy : {false, true}) {
+      const double *const ofEntropy = hasEntropy ? byEntropy.data() : nullptr;
+      Tensor gradient = logits, gradientExpected = logits;
+      kernels().logProbabilitiesBackward(tokens, vocabulary, gradient.matrix(), labels.data(),
+                                         byLogProbability.data(), ofEntropy);
+      reference().logProbabilitiesBackward(tokens, vocabulary, gradientExpected.matrix(),
+                                           labels.data(), byLogProbability.data(), ofEntropy);
+      expectClose(gradient, gradientExpected, "dLogits");
+    }
+  }
+}
+
+TEST_P(KernelsConformance, ALossIsALogProbabilityWithASlopeOfMinusOne) {
+  const Tensor logits = tensor(9, 51).randomize(1, 12);
+  const std::int32_t labels[] = {3, 50, -1, 0, 7, 8, -1, 9, 10};
+  const std::vector<double> slopes(9, -0.25), none(9, 0.);
+  Tensor loss = logits, slope = logits, both = logits;
+  kernels().crossEntropy(9, 51, loss.matrix(), labels, 0.25);
+  kernels().logProbabilitiesBackward(9, 51, slope.matrix(), labels, slopes.data(), nullptr);
+  kernels().logProbabilitiesBackward(9, 51, both.matrix(), labels, slopes.data(), none.data());
+  if (std::string_view(kernels().name()).starts_with("native")) {
+    EXPECT_EQ(slope.bytes(), loss.bytes());
+  }
+  expectClose(slope, loss, "by log-probability");
+  expectClose(both, loss, "by entropy with slope 0");
+}
+
 TEST_P(KernelsConformance, CrossEntropyOfHugeLogitsStaysFinite) {
   Tensor logits =
       tensor(1, 20).fill([](auto, std::int64_t word) { return word == 3 ? 0x1p14 : -0x1p14; });
@@ -161,6 +205,15 @@ TEST_P(KernelsConformance, NotANumberIsNotHidden) {
   double logProbability = 0;
   kernels().logProbabilities(1, 20, logits.matrix(), &label, &logProbability);
   EXPECT_TRUE(std::isnan(logProbability));
+  double entropy = 0;
+  kernels().entropies(1, 20, logits.matrix(), &entropy);
+  EXPECT_TRUE(std::isnan(entropy));
+  const double slope = 1;
+  for (const double *byEntropy : {static_cast<const double *>(nullptr), &slope}) {
+    Tensor gradient = logits;
+    kernels().logProbabilitiesBackward(1, 20, gradient.matrix(), &label, &slope, byEntropy);
+    EXPECT_TRUE(std::isnan(gradient.get(0, 3)));
+  }
   EXPECT_TRUE(std::isnan(kernels().crossEntropy(1, 20, logits.matrix(), &label, 1)));
 
   Tensor gateUp = tensor(1, 40).randomize(1), s = tensor(1, 20);

@@ -104,6 +104,12 @@ TEST_P(LibTorchWorkspace, OfTheThreadForWideRows) {
   Tensor weights = tensor(2, width);
   kernels().logProbabilities(2, width, logits.matrix(), labels, logProbabilities);
   kernels().softmaxWeights(2, width, logits.matrix(), 0.5, weights.matrix());
+  kernels().entropies(2, width, logits.matrix(), logProbabilities);
+  const double slopes[] = {1, -1};
+  Tensor gradient = logits;
+  kernels().logProbabilitiesBackward(2, width, gradient.matrix(), labels, slopes, nullptr);
+  gradient = logits;
+  kernels().logProbabilitiesBackward(2, width, gradient.matrix(), labels, slopes, slopes);
   kernels().crossEntropy(2, width, logits.matrix(), labels, 1);
 }
 

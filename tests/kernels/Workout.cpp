@@ -115,6 +115,25 @@ Bytes crossEntropy(Bench bench, std::int64_t tokens, std::int64_t vocabulary) {
   return together(loss, logits);
 }
 
+Bytes policy(Bench bench, std::int64_t tokens, std::int64_t vocabulary, bool hasEntropy) {
+  Tensor logits = bench.matrix(tokens, vocabulary, 10);
+  std::vector<std::int32_t> labels;
+  std::vector<double> slopes, entropies(std::size_t(tokens), 0.);
+  for (std::int64_t token = 0; token < tokens; ++token) {
+    labels.push_back(token % 5 == 4 ? -1 : std::int32_t(token * 7 % vocabulary));
+    slopes.push_back(double(token) / 3 - 1);
+  }
+  bench.kernels.entropies(tokens, vocabulary, logits.matrix(), entropies.data());
+  bench.kernels.logProbabilitiesBackward(tokens, vocabulary, logits.matrix(), labels.data(),
+                                         slopes.data(), hasEntropy ? slopes.data() : nullptr);
+  Bytes all = together({&logits});
+  for (const double entropy : entropies) {
+    const auto *bytes = reinterpret_cast<const std::byte *>(&entropy);
+    all.insert(all.end(), bytes, bytes + sizeof entropy);
+  }
+  return all;
+}
+
 Bytes rope(Bench bench, const std::vector<std::int32_t> &offsets, std::int32_t width) {
   Tensor table = bench.sums(offsets.back(), width), x = bench.matrix(offsets.back(), 3 * width);
   bench.kernels.ropeTable(offsets.back(), width, 1e4, table.data());
@@ -249,6 +268,9 @@ std::vector<Workout> workouts() {
     addTo(all, named("swiglu", width), [=](Bench bench) { return swiglu(bench, 7, width); });
     addTo(all, named("cross-entropy", width),
           [=](Bench bench) { return crossEntropy(bench, 9, width); });
+    for (const bool hasEntropy : {false, true})
+      addTo(all, named("policy", width, hasEntropy),
+            [=](Bench bench) { return policy(bench, 9, width, hasEntropy); });
     addTo(all, named("softmax", width), [=](Bench bench) { return softmax(bench, 9, width); });
     addTo(all, named("vectors", width), [=](Bench bench) { return vectors(bench, width); });
     addTo(all, named("embedding", width), [=](Bench bench) { return embedding(bench, width); });

@@ -6,6 +6,7 @@
 
 #include "kernels/LibTorch/Loan.h"
 #include "kernels/LibTorch/Views.h"
+#include "runtime/Model/PolicyTasks.h"
 
 namespace vime {
 
@@ -70,6 +71,18 @@ void TorchScriptStage::forward(const Segments &segments, const ForwardOperands &
 void TorchScriptStage::loss(const Segments &segments, const LossOperands &at) const {
   *at.loss =
       kernels.crossEntropy(segments.tokens(), config.vocab, {at.stash, config.vocab}, at.labels, 1);
+}
+
+void TorchScriptStage::policyLoss(const Segments &segments, const PolicyLossOperands &at,
+                                  const PolicyLossSettings &settings) const {
+  policyLossOf({kernels, {at.stash, config.vocab}}, segments, at, policyWorkspaceOf(caps),
+               settings);
+}
+
+void TorchScriptStage::logProbabilities(const Segments &segments,
+                                        const LogProbabilityOperands &at) const {
+  logProbabilitiesOf({kernels, {at.stash, config.vocab}}, segments.tokens(), at.labels,
+                     at.logProbabilities);
 }
 
 void TorchScriptStage::backward(const Segments &segments, bool overwrite,

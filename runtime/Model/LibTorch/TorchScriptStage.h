@@ -21,6 +21,9 @@ public:
   void bringWeights(void *weights) const override { module.copyParametersTo(weights); }
   void forward(const Segments &segments, const ForwardOperands &at) const override;
   void loss(const Segments &segments, const LossOperands &at) const override;
+  void policyLoss(const Segments &segments, const PolicyLossOperands &at,
+                  const PolicyLossSettings &settings) const override;
+  void logProbabilities(const Segments &segments, const LogProbabilityOperands &at) const override;
   void backward(const Segments &segments, bool overwrite,
                 const BackwardOperands &at) const override;
   void backwardInput(const Segments &segments, const BackwardInputOperands &at) const override;
@@ -30,7 +33,8 @@ public:
 private:
   TorchScriptStage(const ModelConfig &config, const ModuleStage &stage, const Kernels &kernels,
                    UserModule module)
-      : config(config), range(stage.range), kernels(kernels), module(std::move(module)) {}
+      : config(config), range(stage.range), caps(stage.caps), kernels(kernels),
+        module(std::move(module)) {}
 
   /// Consecutive samples of one length.
   struct Run {
@@ -53,6 +57,7 @@ private:
 
   const ModelConfig config;
   const StageRange range;
+  const MicrobatchCaps caps;
   const Kernels &kernels;
   mutable UserModule module; // which memory it computes with; one thread
 };

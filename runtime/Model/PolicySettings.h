@@ -1,0 +1,11 @@
+// PolicySettings: what a plan says of the algorithm, in the words of runtime/Policy.
+#pragma once
+
+#include "runtime/Plan/Round.h"
+#include "runtime/Policy/PolicyLoss.h"
+
+namespace vime {
+
+PolicyLossSettings policyLossSettings(const plan::AlgorithmSettings &algorithm);
+
+} // namespace vime
