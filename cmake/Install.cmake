@@ -1,7 +1,7 @@
 # What `cmake --install` and `cpack -G DEB` put where. Plug-ins are found beside the tool: ../lib/vime (runtime/Base/Plugin.cpp).
 #
 #   bin/vimec, bin/vime-exec            and their manual pages, completion and the JSON Schema under share/
-#   lib/vime/libvime_{gloo,libtorch}.so what vime-exec opens when a run needs it; that of LibTorch where there is one
+#   lib/vime/libvime_{gloo,http,libtorch}.so what vime-exec opens when a run needs it; that of LibTorch where there is one
 #   lib/vime/*.a, include/vime          the runtime as a library: find_package(vime), target vime::runtime
 #
 # Two packages: `vime` (component tools) and `libvime-dev` (component development).
@@ -35,7 +35,7 @@ add_custom_target(vime_pages ALL DEPENDS ${made})
 # ---- the tools and their plug-ins ----
 set_target_properties(vimec PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON) # LLVM's own folder
 install(TARGETS vimec vime-exec RUNTIME DESTINATION bin COMPONENT tools)
-foreach(plugin vime_gloo)
+foreach(plugin vime_gloo vime_http)
   if(TARGET ${plugin})
     install(TARGETS ${plugin} LIBRARY DESTINATION lib/vime COMPONENT tools)
   endif()
@@ -102,7 +102,7 @@ set(CPACK_COMPONENT_TOOLS_DESCRIPTION "compiler and executor of declared trainin
  vimec compiles a job into one verified program per rank, vime-exec runs it.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libvime-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfmt-dev, libxxhash-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfmt-dev, libre2-dev, libxxhash-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "runtime of vime as a library
  Headers, static libraries and a CMake package to read, check and run plans.")
 include(CPack)

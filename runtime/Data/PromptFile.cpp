@@ -45,7 +45,7 @@ StatusOr<std::vector<Prompt>> parse(const std::string &path, std::string_view te
       return Status(prompt.status().code(),
                     fmt::format("prompts `{}`, line {}: {}", path, prompts.size() + 1,
                                 prompt.status().message()));
-    prompts.push_back(*std::move(prompt));
+    prompts.push_back(std::move(*prompt));
     text.remove_prefix(end == text.npos ? text.size() : end + 1);
   }
   if (prompts.empty())
@@ -78,7 +78,7 @@ StatusOr<PromptFile> PromptFile::open(const std::string &path, const PromptLimit
     return prompts.status();
   if (Status status = (*file)->unchanged(); !status.ok())
     return status;
-  result.prompts = *std::move(prompts);
+  result.prompts = std::move(*prompts);
   result.kept = limits;
   return result;
 }

@@ -48,6 +48,8 @@ LIBRARIES = [
     (("torch/", "ATen/", "c10/"),       ["kernels/LibTorch/", "runtime/Model/LibTorch/", "tests/Oracle/",
                                          "tests/kernels/LibTorch", "tests/kernels/Loan"]),
     (("gloo/",),                        ["runtime/Transport/Gloo"]),
+    (("curl/",),                        ["runtime/Reward/Curl"]),
+    (("re2/",),                         ["runtime/Reward/Pattern"]),
     (("yaml-cpp/",),                    ["compiler/Frontend/"]),
     (("pybind11/",),                    ["python/"]),
 ]

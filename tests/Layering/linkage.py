@@ -8,10 +8,11 @@ import subprocess
 import sys
 
 FORBIDDEN = {
-    "vime-exec": r"lib(MLIR|LLVM|torch|c10|gloo|yaml-cpp)",
+    "vime-exec": r"lib(MLIR|LLVM|torch|c10|gloo|curl|re2|yaml-cpp)",
     "vimec": r"lib(torch|c10|gloo)",
     "vime-opt": r"lib(torch|c10|gloo)",
     "gloo-plugin": r"lib(MLIR|LLVM|torch|c10)",
+    "http-plugin": r"lib(MLIR|LLVM|torch|c10|gloo|yaml-cpp)",
     "libtorch-plugin": r"lib(MLIR|LLVM|yaml-cpp)",
 }
 

@@ -25,7 +25,7 @@ protected:
     });
     auto result = scoreRound(made.source(6), reward, samples.data(), round.data());
     EXPECT_TRUE(result.ok()) << result.status().message();
-    scored = *std::move(result);
+    scored = std::move(*result);
   }
   ~RoundDump() override { std::filesystem::remove_all(folder); }
 
