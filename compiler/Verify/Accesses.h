@@ -18,7 +18,8 @@
 namespace vime::verify {
 
 /// Opcodes in a small range: sixteen a family.
-constexpr std::size_t kOpcodes = 128, kMaxOperands = 16;
+constexpr std::size_t kOpcodes = 256, kMaxOperands = 16;
+static_assert(static_cast<std::size_t>(plan::Family::Rollout) < 16);
 constexpr std::uint8_t opcodeIndex(std::uint16_t opcode) {
   return static_cast<std::uint8_t>((opcode >> 8) * 16 + (opcode & 15));
 }

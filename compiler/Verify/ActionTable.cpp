@@ -248,10 +248,20 @@ void ActionTable::findChannels() {
   }
 }
 
+namespace {
+
+bool isFirstMember(const Plan &plan, const Group &group, std::uint32_t rank) {
+  if (!group.members.empty())
+    return rank == group.members.front();
+  return !plan.mesh.isEngine(rank) && memberIndex(plan.mesh, rank, group) == 0;
+}
+
+} // namespace
+
 void ActionTable::findGroups() {
   for (std::uint32_t group = 0; group < source.groups.size(); ++group)
     for (const RankView &rank : rankViews)
-      if (memberIndex(source.mesh, rank.rank, source.groups[group]) == 0)
+      if (isFirstMember(source, source.groups[group], rank.rank))
         groupViews.push_back(viewOf(group, rank.rank));
   for (std::uint32_t index = 0; index < groupViews.size(); ++index)
     findMembers(index);

@@ -133,7 +133,8 @@ public:
   std::span<const GroupView> groups() const { return groupViews; }
   /// Replicas in the table, and the ranks of one.
   std::uint32_t replicas() const {
-    return static_cast<std::uint32_t>(rankViews.size()) / source.mesh.pipeline;
+    return (static_cast<std::uint32_t>(rankViews.size()) - source.mesh.engines) /
+           source.mesh.pipeline;
   }
   std::span<const RankView> replica(std::uint32_t index) const {
     return ranks().subspan(std::size_t{index} * source.mesh.pipeline, source.mesh.pipeline);

@@ -60,6 +60,8 @@ public:
   }
 
   bool have(const Edge &edge) const {
+    if (plan.mesh.isEngine(edge[1]))
+      return has(between, edge);
     const bool sameReplica = edge[0] / pipeline == edge[1] / pipeline;
     return has(between, edge) || (replicasMeet && areAlike(edge)) ||
            (sameReplica && has(inside, {edge[0] % pipeline, edge[1] % pipeline}));

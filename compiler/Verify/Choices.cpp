@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/Verify/LongCases.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Loops.h"
@@ -61,6 +62,10 @@ bool alike(const Plan &plan, const Choice &one, const Choice &other) {
 /// What is followed by something else than the next step is settled before that.
 bool isPossible(const Plan &plan, const Choice &choice) {
   const bool isFollowed = choice.of(Decision::Evaluate) != 0 || choice.of(Decision::Save) != 0;
+  const bool asksPrompts = hasRounds(plan) && choice.of(Decision::Evaluate) != 0;
+  if (asksPrompts && !valuesOf(plan, Decision::Rollout).empty() &&
+      choice.of(Decision::Rollout) == 0)
+    return false; // held-out prompts are asked where a round begins
   return !isPostValidated(plan) || !isFollowed || choice.of(Decision::Settle) != 0;
 }
 

@@ -21,7 +21,7 @@
 
 namespace vime::verify {
 
-constexpr std::size_t kDecisions = static_cast<std::size_t>(plan::Decision::Verdict) + 1;
+constexpr std::size_t kDecisions = static_cast<std::size_t>(plan::Decision::Rollout) + 1;
 constexpr std::size_t kMaxChoices = 4096;
 
 /// A loop that is judged with fewer trips than it runs (LongLoops.h).

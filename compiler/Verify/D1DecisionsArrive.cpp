@@ -84,7 +84,8 @@ private:
 
   bool changesHeader(std::uint32_t action) const {
     const std::uint16_t opcode = program.actions[action].opcode;
-    return opcode == code(Opcode::Decide) || opcode == code(Opcode::LoadEvaluation) ||
+    return opcode == code(Opcode::Decide) || opcode == code(Opcode::Pack) ||
+           opcode == code(Opcode::LoadEvaluation) ||
            opcode == code(Opcode::ReportEvaluation);
   }
 

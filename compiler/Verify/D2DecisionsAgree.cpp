@@ -39,7 +39,8 @@ private:
   void written(const RankView &rank, std::uint32_t entry) {
     const Action &action = table.action(rank, entry);
     const Lane &lane = rank.program->lanes[action.lane];
-    if (action.opcode == code(Opcode::Load) || action.opcode == code(Opcode::LoadEvaluation))
+    if (action.opcode == code(Opcode::Load) || action.opcode == code(Opcode::LoadRound) ||
+        action.opcode == code(Opcode::LoadEvaluation))
       return; // the tokens of its replica
     if (action.opcode == code(Opcode::Settle))
       return; // its count of updates
@@ -50,6 +51,8 @@ private:
       return;
     }
     const bool arrives = action.opcode == code(Opcode::Broadcast);
+    if (arrives && !table.plan().groups[lane.group].members.empty())
+      return toEngine(rank, entry, table.plan().groups[lane.group]);
     if (arrives && group == kNone)
       group = lane.group;
     if (!arrives)
@@ -63,6 +66,14 @@ private:
       fault(2, rank, entry,
             fmt::format("brings the step header from rank {}, which rank {} makes",
                         table.plan().groups[group].root, maker));
+  }
+
+  /// Who generates has it from who makes it.
+  void toEngine(const RankView &rank, std::uint32_t entry, const Group &of) {
+    if (maker != kNone && of.members[of.root] != maker)
+      fault(2, rank, entry,
+            fmt::format("brings the step header from rank {}, which rank {} makes",
+                        of.members[of.root], maker));
   }
 
   void fault(int number, const RankView &rank, std::uint32_t entry, std::string_view what) {

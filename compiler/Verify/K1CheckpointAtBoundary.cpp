@@ -13,6 +13,7 @@
 #include "compiler/Verify/Accesses.h"
 #include "compiler/Verify/DecisionUses.h"
 #include "compiler/Verify/Rules.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 
@@ -164,6 +165,12 @@ void judgeNames(const ActionTable &table, const RankView &rank, Verdict &verdict
 
 } // namespace
 
+namespace {
+bool isTrainedStage(const StageView &stage) {
+  return plan::isTrained({static_cast<std::uint16_t>(stage.model), stage.stage});
+}
+} // namespace
+
 void verifyCheckpointAtBoundary(const ActionTable &table, Verdict &verdict) {
   if (table.choice().of(Decision::Save) == 0)
     return;
@@ -173,7 +180,7 @@ void verifyCheckpointAtBoundary(const ActionTable &table, Verdict &verdict) {
       if (segment.isLoop())
         Iteration(table, rank, taken, verdict).run(segment);
   for (std::size_t stage = 0; stage < taken.size(); ++stage)
-    for (std::size_t part = 0; part < kParts; ++part)
+    for (std::size_t part = 0; part < kParts && isTrainedStage(table.stages()[stage]); ++part)
       if (!taken[table.stages()[stage].original][part])
         verdict.error(Rule::K1, 3,
                       fmt::format("`save` may be decided, but no checkpoint {} of stage {}",

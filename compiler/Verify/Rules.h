@@ -30,6 +30,8 @@ void verifyGroupsAgree(const ActionTable &table, Verdict &verdict);          // 
 void verifyArenasFit(const ActionTable &table, Verdict &verdict);            // M1
 void verifySharedBytesOrdered(const ActionTable &table, Verdict &verdict);   // M2
 void verifyBuffersOrdered(const ActionTable &table, Verdict &verdict);       // M3
+void verifyEnginesInOrder(const ActionTable &table, Verdict &verdict);       // W1 and W3
+void verifyBytesWrittenOnce(const ActionTable &table, Verdict &verdict);     // W2
 void verifyCheckpointAtBoundary(const ActionTable &table, Verdict &verdict); // K1
 
 /// Whether the buffer was given this microbatch earlier in the segment. Then a reader that does not

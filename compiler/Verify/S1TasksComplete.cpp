@@ -8,6 +8,10 @@
 // as the job asks for, or as many as run until `stop` is decided, and behind them the leading
 // replica exports each stage once, if at all.
 //
+// Where there are rounds, a step that begins one draws prompts and scores what was answered once,
+// every step packs its samples once, and each replica loads them from the round instead of a text;
+// a model that is not trained runs one forward of each microbatch.
+//
 // A step is an iteration of a loop over steps, or all that stands outside of loops, if there are
 // tasks.
 //
@@ -24,6 +28,7 @@
 #include "compiler/Verify/Accesses.h"
 #include "compiler/Verify/Revoked.h"
 #include "compiler/Verify/Rules.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"
@@ -33,26 +38,48 @@ namespace {
 
 using namespace plan;
 
-enum Kind : std::uint8_t { kForward, kLoss, kBackward, kInput, kWeight, kEvaluate, kEvaluateLoss };
+enum Kind : std::uint8_t {
+  kForward,
+  kLoss,
+  kBackward,
+  kInput,
+  kWeight,
+  kInfer,
+  kLogProbabilities,
+  kEvaluate,
+  kEvaluateLoss
+};
 constexpr unsigned kWhole = 1u << kBackward, kSplit = 1u << kInput | 1u << kWeight,
                    kHeldOut = 1u << kEvaluate | 1u << kEvaluateLoss;
 constexpr std::string_view kNames[] = {
-    "forward",         "loss",     "backward",     "backward_input",
-    "backward_weight", "evaluate", "evaluate_loss"};
+    "forward",         "loss",  "backward",          "backward_input",
+    "backward_weight", "infer", "log_probabilities", "evaluate",
+    "evaluate_loss"};
 
 constexpr std::array kOnce = {Opcode::Decide,
                               Opcode::Load,
                               Opcode::Report,
                               Opcode::LoadEvaluation,
                               Opcode::MeasureEvaluation, // a step
-                              Opcode::ReportEvaluation};
+                              Opcode::ReportEvaluation,
+                              Opcode::DrawPrompts,
+                              Opcode::Score,
+                              Opcode::DrawEvaluation,
+                              Opcode::ScoreEvaluation,
+                              Opcode::Pack,
+                              Opcode::LoadRound};
 
 std::optional<Kind> kindOf(std::uint16_t opcode) {
   switch (static_cast<Opcode>(opcode)) {
   case Opcode::Forward:
     return kForward;
   case Opcode::Loss:
+  case Opcode::PolicyLoss:
     return kLoss;
+  case Opcode::Infer:
+    return kInfer;
+  case Opcode::LogProbabilities:
+    return kLogProbabilities;
   case Opcode::Backward:
     return kBackward;
   case Opcode::BackwardInput:
@@ -120,6 +147,23 @@ public:
 private:
   /// In a step of this replica.
   std::uint32_t timesWanted(Opcode opcode) const {
+    const bool inRounds = hasRounds(table.plan());
+    switch (opcode) {
+    case Opcode::DrawPrompts: // where a round begins
+    case Opcode::Score:
+      return inRounds && replica == 0 && beginsRound(table) ? 1 : 0;
+    case Opcode::DrawEvaluation:
+    case Opcode::ScoreEvaluation:
+      return inRounds && replica == 0 ? table.choice().of(Decision::Evaluate) : 0;
+    case Opcode::Pack:
+      return inRounds && replica == 0 ? 1 : 0;
+    case Opcode::LoadRound:
+      return inRounds ? 1 : 0;
+    case Opcode::Load:
+      return inRounds ? 0 : 1;
+    default:
+      break;
+    }
     if (isEvaluation(opcode) && evaluated == 0)
       return 0;
     // Of the step before, and of this one if it is settled at its own end.
@@ -153,6 +197,11 @@ private:
         Rule::S1, 10, place, "what an evaluation has measured is not gathered before its report");
     verdict.from(finding, place);
     verdict.to(finding, placeOf(table, rank, entry));
+  }
+
+  static bool beginsRound(const ActionTable &table) {
+    return valuesOf(table.plan(), Decision::Rollout).empty() ||
+           table.choice().of(Decision::Rollout) != 0;
   }
 
   std::uint8_t &ran(std::uint32_t stage, std::uint32_t microbatch) {
@@ -197,6 +246,8 @@ private:
       return true;
     const StageView &view = table.stages()[stage];
     const unsigned known = ran(stage, microbatch) & ~kHeldOut;
+    if (!plan::isTrained({static_cast<std::uint16_t>(view.model), view.stage}))
+      return inferred(view, microbatch, known, where);
     if (!view.runs(microbatch))
       return known == 0 || inOtherCopy(view, microbatch, where);
     const unsigned needed = 1u << kForward | (view.isLast ? 1u << kLoss : 0u);
@@ -237,6 +288,21 @@ private:
     return view.isLast ? missing("loss", subject, where)
                        : fault(4, fmt::format("{} runs a loss {}, but is not the last stage",
                                               subject, where));
+  }
+
+  /// A model that is not trained runs forwards alone, and tells what it thinks of the samples.
+  bool inferred(const StageView &view, std::uint32_t microbatch, unsigned known,
+                const std::string &where) {
+    const unsigned needed = 1u << kInfer | (view.isLast ? 1u << kLogProbabilities : 0u);
+    if (known == needed)
+      return true;
+    const std::string subject =
+        fmt::format("stage {} of model {}, microbatch {}", view.stage, view.model, microbatch);
+    if ((known & 1u << kInfer) == 0)
+      return missing("infer", subject, where);
+    return view.isLast && (known & 1u << kLogProbabilities) == 0
+               ? missing("log_probabilities", subject, where)
+               : fault(12, fmt::format("{} is trained {}, though the model is not", subject, where));
   }
 
   bool inOtherCopy(const StageView &view, std::uint32_t microbatch, const std::string &where) {
@@ -339,11 +405,13 @@ public:
     for (const Segment &segment : rank.segments)
       for (std::uint32_t entry = segment.first; entry < segment.end; ++entry)
         add(entry, !segment.isLoop() && &segment == &rank.segments.back());
-    const bool leads = plan::replicaOf(table.plan().mesh, rank.rank) == 0;
+    const bool leads = !table.plan().mesh.isEngine(rank.rank) &&
+                       plan::replicaOf(table.plan().mesh, rank.rank) == 0;
     const bool exports = leads && !table.plan().run.exportTo.empty();
     for (std::uint32_t stage = 0; stage < shards.size(); ++stage) {
       const StageView &view = table.stages()[rank.stages[stage]];
-      if (const std::uint32_t wanted = exports && view.copy == 0 ? 1 : 0; shards[stage] != wanted)
+      const bool isWritten = view.copy == 0 && isTrained(rank.program->stages[stage]);
+      if (const std::uint32_t wanted = exports && isWritten ? 1 : 0; shards[stage] != wanted)
         verdict.error(Rule::S1, 8,
                       fmt::format("stage {} is exported {} behind the last step, {}", view.stage,
                                   times(shards[stage]),
@@ -419,7 +487,8 @@ void verifyTasksComplete(const ActionTable &table, Verdict &verdict) {
   // A stage and microbatch needs two tasks at least; said here, so that a plan of a few bytes
   // cannot ask for a large table.
   const std::uint64_t evaluated = evaluatedIn(table);
-  const std::uint64_t tasks = std::uint64_t{table.microbatches()} * 2 + evaluated;
+  const std::uint64_t ofStep = hasReference(table.plan()) ? 1 : 2; // of a stage that is not trained
+  const std::uint64_t tasks = std::uint64_t{table.microbatches()} * ofStep + evaluated;
   if (tasks * table.stages().size() * table.replicas() > table.size()) {
     verdict.error(Rule::S1, 1,
                   fmt::format("{} stages with {} microbatches cannot run in {} actions",

@@ -23,7 +23,8 @@ bool isBehindSteps(const RankView &rank, std::uint32_t instant) {
 /// Each replica loads its own part of a step.
 bool isLoaded(Product product) {
   const std::uint8_t opcode = opcodeOf(product);
-  return opcode == opcodeIndex(Opcode::Load) || opcode == opcodeIndex(Opcode::LoadEvaluation);
+  return opcode == opcodeIndex(Opcode::Load) || opcode == opcodeIndex(Opcode::LoadRound) ||
+         opcode == opcodeIndex(Opcode::LoadEvaluation);
 }
 
 bool isFirstIteration(std::uint32_t instant) { return instant % 2 == 0; }

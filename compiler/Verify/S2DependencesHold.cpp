@@ -100,6 +100,7 @@ private:
     const std::uint32_t position = next[action.lane]++;
     const bool carries = action.opcode == code(Opcode::Send) ||
                          action.opcode == code(Opcode::Broadcast) ||
+                         action.opcode == code(Opcode::BroadcastWeights) ||
                          action.opcode == code(Opcode::Unshard);
     if (opcode == opcodeIndex(Opcode::Backward) || opcode == opcodeIndex(Opcode::BackwardInput) ||
         opcode == opcodeIndex(Opcode::BackwardWeight))
@@ -148,8 +149,16 @@ private:
            !holds(condition, table.choice().of(Decision::Save));
   }
 
+  /// In a step that begins no round the samples are those of the step before: only `score`, which
+  /// does not run in it, writes them, and the first step of a run begins a round.
+  bool isOfRound(const Read &read) const {
+    return rank.layout->buffers[read.buffer].kind == BufferKind::Round &&
+           !valuesOf(table.plan(), Decision::Rollout).empty() &&
+           table.choice().of(Decision::Rollout) == 0;
+  }
+
   void read(const Read &read, const Action &action) {
-    if (isLeftOut(action))
+    if (isLeftOut(action) || isOfRound(read))
       return;
     // Tasks read weights, header and offsets again and again; what has held for this content holds
     // again.
@@ -205,7 +214,8 @@ private:
       source = isOpen(value) ? sourceOf(source) : kNone;
     }
     const bool moved =
-        action.opcode == code(Opcode::Receive) || action.opcode == code(Opcode::Broadcast);
+        action.opcode == code(Opcode::Receive) || action.opcode == code(Opcode::Broadcast) ||
+        action.opcode == code(Opcode::BroadcastWeights); // of all its parts W2 tells
     for (std::uint32_t slot = access.first; slot < access.end; ++slot) {
       values[slot] = moved ? received(action, position, access, slot) : value;
       writers[slot] = entry;

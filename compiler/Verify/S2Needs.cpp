@@ -11,12 +11,12 @@ using namespace plan;
 
 struct Row {
   std::string_view reader, operand;
-  std::array<std::string_view, 5> writers; // `opcode.operand`
+  std::array<std::string_view, 8> writers; // `opcode.operand`
   OfStage stage = OfStage::Any;
   OfMicrobatch microbatch = OfMicrobatch::Any;
   OfStep step = OfStep::This;
-  std::string_view edge = {};   // `first` or `last`: on that stage
-  std::string_view onEdge = {}; // this one instead
+  std::string_view edge = {}; // `first` or `last`: on that stage
+  std::array<std::string_view, 8> onEdge = {}; // these instead
 };
 
 using enum OfStage;
@@ -30,9 +30,14 @@ constexpr auto Latest = OfStep::Latest;
 constexpr auto Sum = OfStep::Sum;
 constexpr auto Settled = OfStep::Settled;
 
-using Writers = std::array<std::string_view, 5>;
-constexpr Writers kHeader{"load.header", "settle.header"}, kSegments{"load.segments"},
-    kOutput{"forward.output"};
+using Writers = std::array<std::string_view, 8>;
+constexpr Writers kHeader{"load.header", "load_round.header", "settle.header"},
+    kSegments{"load.segments", "load_round.segments"}, kTokens{"load.tokens", "load_round.tokens"},
+    kLabels{"load.labels", "load_round.labels"}, kOutput{"forward.output"};
+constexpr Writers kLossStash{"loss.stash", "policy_loss.stash"};
+// Of engines and coordinator, before a step's samples are loaded.
+constexpr Writers kDecided{"decide.header", "load_round.header"};
+constexpr Writers kPrompts{"draw_prompts.prompts", "draw_evaluation.prompts"};
 constexpr Writers kHeldOut{"load_evaluation.header"};
 constexpr Writers kWeights{"initialize.weights", "optimize.weights", "optimize_early.weights",
                            "redo.weights"};
@@ -55,29 +60,30 @@ constexpr Writers kTied{"backward.tied_gradients", "backward_weight.tied_gradien
 constexpr Writers kContextGradients{"backward.context_gradients",
                                     "backward_input.context_gradients"};
 constexpr Writers kScaled{"scale_gradients.gradients"}, kForwardStash{"forward.stash"};
-constexpr Writers kStats{"measure.stats", "measure_evaluation.stats", "export_shard.stats",
-                         "gather.destination"},
+constexpr Writers kStats{"measure.stats",        "measure_evaluation.stats", "export_shard.stats",
+                         "gather.destination",   "generate.samples",         "draw_prompts.samples",
+                         "draw_evaluation.samples"},
     kAllStats{"gather.destination"};
 
 constexpr Row kRows[] = {
     {"forward", "header", kHeader},
     {"forward", "segments", kSegments},
-    {"forward", "input", kOutput, Before, SameMicrobatch, This, "first", "load.tokens"},
+    {"forward", "input", kOutput, Before, SameMicrobatch, This, "first", kTokens},
     {"forward", "weights", kWeights, Same, NoMicrobatch, Weights},
     {"forward", "tied_weights", kWeights, First, NoMicrobatch, Weights},
     {"forward", "context", {"forward.context"}, Same, OfMicrobatch::Before},
 
     {"loss", "header", kHeader},
     {"loss", "segments", kSegments},
-    {"loss", "labels", {"load.labels"}},
+    {"loss", "labels", kLabels},
     {"loss", "stash", kForwardStash, Same, SameMicrobatch},
 
     {"backward", "header", kHeader},
     {"backward", "segments", kSegments},
     {"backward", "output_gradient", kGradient, Behind, SameMicrobatch},
-    {"backward", "input", kOutput, Before, SameMicrobatch, This, "first", "load.tokens"},
+    {"backward", "input", kOutput, Before, SameMicrobatch, This, "first", kTokens},
     {"backward", "weights", kWeights, Same, NoMicrobatch, Weights},
-    {"backward", "stash", kForwardStash, Same, SameMicrobatch, This, "last", "loss.stash"},
+    {"backward", "stash", kForwardStash, Same, SameMicrobatch, This, "last", kLossStash},
     {"backward", "gradients", kSum, Same, NoMicrobatch, Sum},
     {"backward", "tied_weights", kWeights, First, NoMicrobatch, Weights},
     {"backward", "tied_gradients", kTied, Same, NoMicrobatch, Sum},
@@ -87,9 +93,9 @@ constexpr Row kRows[] = {
     {"backward_input", "header", kHeader},
     {"backward_input", "segments", kSegments},
     {"backward_input", "output_gradient", kGradient, Behind, SameMicrobatch},
-    {"backward_input", "input", kOutput, Before, SameMicrobatch, This, "first", "load.tokens"},
+    {"backward_input", "input", kOutput, Before, SameMicrobatch, This, "first", kTokens},
     {"backward_input", "weights", kWeights, Same, NoMicrobatch, Weights},
-    {"backward_input", "stash", kForwardStash, Same, SameMicrobatch, This, "last", "loss.stash"},
+    {"backward_input", "stash", kForwardStash, Same, SameMicrobatch, This, "last", kLossStash},
     {"backward_input", "tied_weights", kWeights, First, NoMicrobatch, Weights},
     {"backward_input", "context", {"forward.context"}, Same, OfMicrobatch::EndSlice},
     {"backward_input", "context_gradients", kContextGradients, Same, OfMicrobatch::Behind},
@@ -97,7 +103,7 @@ constexpr Row kRows[] = {
     {"backward_weight", "header", kHeader},
     {"backward_weight", "segments", kSegments},
     {"backward_weight", "output_gradient", kGradient, Behind, SameMicrobatch},
-    {"backward_weight", "input", kOutput, Before, SameMicrobatch, This, "first", "load.tokens"},
+    {"backward_weight", "input", kOutput, Before, SameMicrobatch, This, "first", kTokens},
     {"backward_weight", "weights", kWeights, Same, NoMicrobatch, Weights},
     {"backward_weight", "stash", {"backward_input.stash"}, Same, SameMicrobatch},
     {"backward_weight", "weight_stash", {"backward_input.weight_stash"}, Same, SameMicrobatch},
@@ -133,7 +139,7 @@ constexpr Row kRows[] = {
 
     {"load", "header", {"decide.header"}},
     {"measure", "header", kHeader, Any, NoMicrobatch, Latest},
-    {"measure", "losses", {"loss.losses"}, Any, EachSlot, Latest},
+    {"measure", "losses", {"loss.losses", "policy_loss.losses"}, Any, EachSlot, Latest},
     {"report", "scalars", kScalars},
     {"report", "all_stats", kAllStats, Any, NoMicrobatch, Settled},
     {"gather", "source", kStats},
@@ -149,7 +155,7 @@ constexpr Row kRows[] = {
      SameMicrobatch,
      This,
      "first",
-     "load_evaluation.tokens"},
+     {"load_evaluation.tokens"}},
     {"evaluate", "weights", kNewWeights, Same},
     {"evaluate", "tied_weights", kNewWeights, First},
     {"evaluate", "context", {"evaluate.context"}, Same, OfMicrobatch::Before},
@@ -163,7 +169,40 @@ constexpr Row kRows[] = {
     {"measure_evaluation", "losses", {"evaluate_loss.losses"}, Any, EachSlot},
     {"report_evaluation", "all_stats", kAllStats},
 
-    {"snapshot", "header", {"load.header", "report_evaluation.header", "settle.header"}},
+    {"snapshot", "header", {"load.header", "load_round.header", "report_evaluation.header", "settle.header"}},
+    {"policy_loss", "header", kHeader},
+    {"policy_loss", "segments", kSegments},
+    {"policy_loss", "labels", kLabels},
+    {"policy_loss", "policy", {"load_round.policy"}},
+    {"policy_loss", "stash", kForwardStash, Same, SameMicrobatch},
+    {"policy_loss", "reference", {"log_probabilities.reference"}, Any, SameMicrobatch},
+    {"infer", "header", kHeader},
+    {"infer", "segments", kSegments},
+    {"infer", "input", {"infer.output"}, Before, SameMicrobatch, This, "first", kTokens},
+    {"infer", "weights", {"initialize.weights"}, Same, NoMicrobatch, AnyStep},
+    {"infer", "tied_weights", {"initialize.weights"}, First, NoMicrobatch, AnyStep},
+    {"log_probabilities", "header", kHeader},
+    {"log_probabilities", "segments", kSegments},
+    {"log_probabilities", "labels", kLabels},
+    {"log_probabilities", "stash", {"infer.stash"}, Same, SameMicrobatch},
+
+    {"draw_prompts", "header", kDecided, Any, NoMicrobatch, Latest},
+    {"draw_evaluation", "header", kDecided, Any, NoMicrobatch, Latest},
+    {"score", "header", {"decide.header"}},
+    {"score_evaluation", "header", kDecided, Any, NoMicrobatch, Latest},
+    {"score", "all_samples", kAllStats},
+    {"score_evaluation", "all_samples", kAllStats, Any, NoMicrobatch, Latest},
+    {"pack", "header", {"decide.header"}},
+    {"pack", "round", {"score.round"}, Any, NoMicrobatch, AnyStep},
+    {"load_round", "header", {"pack.header"}},
+    {"load_round", "round", {"score.round"}, Any, NoMicrobatch, AnyStep},
+    {"generate", "prompts", kPrompts, Any, NoMicrobatch, Latest},
+    {"generate", "records", {"wake.records", "generate.records"}, Any, NoMicrobatch, AnyStep},
+    {"generate", "cache", {"wake.cache", "generate.cache"}, Any, NoMicrobatch, AnyStep},
+    {"publish", "header", kDecided, Any, NoMicrobatch, Latest},
+    {"broadcast_weights", "weights", kWeights, Same, NoMicrobatch, Weights},
+    {"install", "weights", kWeights, Same, NoMicrobatch, Weights},
+
     {"snapshot", "weights", kNewWeights, Same},
     {"snapshot", "moments", kNewMoments, Same},
     {"checkpoint_shard", "snapshot", {"snapshot.snapshot"}, Same},
@@ -181,7 +220,7 @@ Product product(std::string_view text) {
   return productOf(opcodeIndex(signature->opcode), operand);
 }
 
-Need::Products products(const std::array<std::string_view, 5> &writers) {
+Need::Products products(const std::array<std::string_view, 8> &writers) {
   Need::Products numbers = Need::kNone;
   for (std::size_t index = 0; index < writers.size(); ++index)
     if (!writers[index].empty())
@@ -194,8 +233,8 @@ Need needOf(const Row &row) {
             .stage = row.stage,
             .microbatch = row.microbatch,
             .step = row.step};
-  need.onFirst = row.edge == "first" ? products({row.onEdge}) : need.products;
-  need.onLast = row.edge == "last" ? products({row.onEdge}) : need.products;
+  need.onFirst = row.edge == "first" ? products(row.onEdge) : need.products;
+  need.onLast = row.edge == "last" ? products(row.onEdge) : need.products;
   return need;
 }
 

@@ -51,8 +51,9 @@ enum class OfStep : std::uint8_t { Any, This, Weights, Sum, Latest, Settled };
 /// What an operand must hold when it is read. Stage and microbatch count only if the writer has
 /// them.
 struct Need {
-  using Products = std::array<Product, 5>;
-  static constexpr Products kNone{kNothing, kNothing, kNothing, kNothing, kNothing};
+  using Products = std::array<Product, 8>;
+  static constexpr Products kNone{kNothing, kNothing, kNothing, kNothing,
+                                  kNothing, kNothing, kNothing, kNothing};
   Products products = kNone;
   Products onFirst = kNone; // on the first stage instead
   Products onLast = kNone;  // on the last stage instead; of a single stage both apply

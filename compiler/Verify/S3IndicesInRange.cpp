@@ -69,7 +69,9 @@ private:
 
   bool mesh() {
     const Mesh &mesh = plan.mesh;
-    if (!require(mesh.data >= 1 && mesh.context == 1 && mesh.tensor == 1 &&
+    if (!require(mesh.engines <= kMaxRanks && (mesh.engines == 0 || mesh.data <= 2), 1,
+                 "{} engines beside {} replicas cannot be judged", mesh.engines, mesh.data) ||
+        !require(mesh.data >= 1 && mesh.context == 1 && mesh.tensor == 1 &&
                      std::uint64_t{mesh.pipeline} * mesh.data <= kMaxRanks,
                  1,
                  "a mesh with pp={} dp={} cp={} tp={} cannot be judged: only `pp` and `dp` may "
@@ -137,6 +139,10 @@ private:
 
   bool groups() {
     for (const Group &group : plan.groups) {
+      if (!group.members.empty()) {
+        listed(group);
+        continue;
+      }
       require(group.message.perToken == 0 && isEnumerator(group.operation), 5,
               "group `{}` has no message of fixed size, or an unknown operation", group.name);
       const bool alongReplicas = group.axes == bitOf(Axis::Data);
@@ -162,6 +168,20 @@ private:
     return sound;
   }
 
+  /// One that trains, and all who generate.
+  void listed(const Group &group) {
+    const std::vector<std::uint32_t> &members = group.members;
+    bool ascend = members.size() == std::size_t{plan.mesh.engines} + 1;
+    for (std::size_t index = 0; ascend && index < members.size(); ++index)
+      ascend = index == 0 ? !plan.mesh.isEngine(members[0])
+                          : members[index] == plan.mesh.trainers() + index - 1;
+    const bool isKnown = group.operation == Collective::Broadcast ||
+                         group.operation == Collective::Gather ||
+                         group.operation == Collective::BroadcastWeights;
+    require(ascend && isKnown && group.root == 0 && group.message.perToken == 0, 5,
+            "group `{}` is not of one rank that trains and all that generate", group.name);
+  }
+
   bool lanes(std::uint32_t rank, const Program &program) {
     const std::size_t count = program.lanes.size();
     if (!require(count >= 1 && count <= Wait::kMaxLanes, 6, "rank {} has {} lanes, not 1 to {}",
@@ -180,8 +200,15 @@ private:
     if (lane.kind == LaneKind::Group)
       require(lane.group < plan.groups.size(), 6, "lane {} of rank {} names group {} of {}", index,
               rank, lane.group, plan.groups.size());
+    if (lane.kind == LaneKind::Group && lane.group < plan.groups.size()) {
+      const std::vector<std::uint32_t> &members = plan.groups[lane.group].members;
+      require(members.empty() ? !plan.mesh.isEngine(rank)
+                              : std::binary_search(members.begin(), members.end(), rank),
+              6, "rank {} has a lane for group {}, of which it is no member", rank, lane.group);
+    }
     if (lane.kind != LaneKind::Send && lane.kind != LaneKind::Receive)
       return;
+    require(!plan.mesh.isEngine(rank), 7, "rank {} generates, and has a channel", rank);
     const auto size = static_cast<std::int64_t>(plan.mesh.pipeline);
     const bool inRange = lane.peer.relative ? lane.peer.value > -size && lane.peer.value < size
                                             : lane.peer.value >= 0 && lane.peer.value < size;

@@ -15,6 +15,7 @@
 
 #include "compiler/Verify/Accesses.h"
 #include "compiler/Verify/Rules.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Mesh.h"
 
@@ -61,6 +62,8 @@ public:
     if (!used)
       return;
     for (std::uint32_t stage = 0; stage < stages.size(); ++stage) {
+      if (!trains(stage))
+        continue;
       if (stages[stage].phase != Phase::Updated)
         unfinished(stage);
       if (isTiedHead(stage) && stages[stage].gradients != 0 && stages[stage].tiedTaken == kNone)
@@ -70,6 +73,8 @@ public:
   }
 
 private:
+  bool trains(std::uint32_t stage) const { return isTrained(rank.program->stages[stage]); }
+
   void judge(std::uint32_t entry, const Action &action) {
     if ((action.flags & kSkipIfEmpty) != 0 && isNeededWhenEmpty(action))
       neededWhenEmpty(entry);
@@ -297,7 +302,9 @@ private:
     else if (gathered != kNone)
       fault(22, entry, gathered, "adds up the squares of the shares too late");
     for (std::uint32_t stage = 0; stage < stages.size(); ++stage)
-      if (stages[stage].phase < Phase::Squared)
+      if (!trains(stage))
+        continue;
+      else if (stages[stage].phase < Phase::Squared)
         fault(22, entry, stages[stage].last,
               fmt::format("adds up squares of shares before those of stage {} are taken",
                           stageName(stage)));
@@ -319,7 +326,9 @@ private:
     if (gathered != kNone)
       fault(7, entry, gathered, "gathers the squares a second time");
     for (std::uint32_t stage = 0; stage < stages.size(); ++stage)
-      if (stages[stage].phase < Phase::Squared)
+      if (!trains(stage))
+        continue;
+      else if (stages[stage].phase < Phase::Squared)
         fault(7, entry, stages[stage].last,
               fmt::format("gathers squares before those of stage {} are taken", stageName(stage)));
       else if (stages[stage].squares != buffer)
@@ -411,6 +420,8 @@ void verifyGradientsAndUpdate(const ActionTable &table, Verdict &verdict) {
   if (verdict.count(Rule::S1) + verdict.count(Rule::S3) != 0)
     return; // gradients of tasks that do not exist
   for (const RankView &rank : table.ranks()) {
+    if (table.plan().mesh.isEngine(rank.rank))
+      continue; // its weights come from who trains them (W2)
     judgeInitialization(table, rank, verdict);
     for (const Segment &segment : rank.segments)
       Chain(table, rank, verdict).run(segment);

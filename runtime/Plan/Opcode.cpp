@@ -131,7 +131,7 @@ constexpr OperandSignature kLoadRound[] = {{"header", RW, false},  {"round", R, 
                                            {"tokens", W, false},   {"labels", W, false},
                                            {"segments", W, false}, {"policy", W, false}};
 constexpr OperandSignature kWake[] = {{"cache", W, false}, {"records", W, false}};
-constexpr OperandSignature kInstall[] = {{"weights", RW, false}};
+constexpr OperandSignature kInstall[] = {{"weights", R, false}};
 constexpr OperandSignature kPublish[] = {{"header", R, false}};
 constexpr OperandSignature kGenerate[] = {{"prompts", R, false},
                                           {"records", RW, false},

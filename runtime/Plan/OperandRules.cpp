@@ -45,11 +45,14 @@ bool keepsWeights(Opcode opcode) {
 
 constexpr std::uint64_t kSquareBytes = kSquareNumbers * sizeof(double);
 
+/// That a rank trains.
 std::uint64_t mostStagesOf(const Plan &plan) {
-  std::size_t most = 0;
-  for (const Program &program : plan.programs)
-    most = std::max(most, program.stages.size());
-  return most;
+  std::int64_t most = 0;
+  for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
+    const std::vector<LocalStage> &stages = programOf(plan, rank)->stages;
+    most = std::max(most, std::count_if(stages.begin(), stages.end(), isTrained));
+  }
+  return static_cast<std::uint64_t>(most);
 }
 
 /// The step's data: one slot for each microbatch, because the coordinator fills them all at once.

@@ -40,7 +40,7 @@ struct Mesh {
   std::uint32_t engines = 0;
   std::uint32_t trainers() const { return pipeline * data * context * tensor; }
   std::uint32_t ranks() const { return trainers() + engines; }
-  bool isEngine(std::uint32_t rank) const { return rank >= trainers(); }
+  bool isEngine(std::uint32_t rank) const { return rank >= trainers() && rank < ranks(); }
   bool operator==(const Mesh &) const = default;
 };
 

@@ -109,7 +109,7 @@ TEST(Decisions, WhatAReaderRefuses) {
       {"decision 1 has values that nothing decides",
        [](Plan &p) { p.decisions[1].decision = Decision::Microbatches; }},
       {"decision 2 has values that nothing decides",
-       [](Plan &p) { p.decisions[2].decision = Decision(8); }},
+       [](Plan &p) { p.decisions[2].decision = Decision(9); }},
       {"condition 3 is about a decision that nobody makes",
        [](Plan &p) { p.conditions[2].decision = Decision::Save; }},
       {"condition 1 is about a decision that nobody makes",
