@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "kernels/SquareSum.h"
+#include "runtime/ModelSpec/PolicyWorkspace.h"
 #include "runtime/ModelSpec/StageRegions.h"
 #include "tests/model/Values.h"
 
@@ -58,7 +59,7 @@ double labelsOf(const Batch &batch) {
 
 ModelRun::ModelRun(const ModelConfig &config, std::uint32_t stages, MicrobatchCaps caps,
                    const Kernels &kernels, std::uint64_t seed)
-    : config(config), caps(caps), kernels(kernels) {
+    : config(config), caps(caps), kernels(kernels), policySpace(policyWorkspace(config, caps)) {
   for (StageRange range : splitLayers(config, stages)) {
     const StageSpec spec = stageSpec(config, range, caps);
     auto stage = makeStage(config, range, caps, kernels);
@@ -92,7 +93,7 @@ const void *ModelRun::inputOf(const Batch &batch, std::size_t stage, std::size_t
   return stage == 0 ? batch.tokens.data() : slots[slot][stage - 1].output.data();
 }
 
-double ModelRun::forward(const Batch &batch, std::size_t slot) {
+void ModelRun::pass(const Batch &batch, std::size_t slot) {
   while (slots.size() <= slot)
     slots.push_back(makeSlot());
   for (std::size_t stage = 0; stage < parts.size(); ++stage) {
@@ -110,11 +111,41 @@ double ModelRun::forward(const Batch &batch, std::size_t slot) {
                          .tiedWeights = tiedWeights(),
                          .context = part.context.data()});
   }
+}
+
+double ModelRun::forward(const Batch &batch, std::size_t slot) {
+  pass(batch, slot);
   double loss = 0;
   parts.back().stage->loss(
       batch.segments(),
       {.labels = batch.labels.data(), .stash = slots[slot].back().stash.data(), .loss = &loss});
   return loss;
+}
+
+plan::PolicyNumbers ModelRun::policyLoss(const PolicyBatch &batch,
+                                         const PolicyLossSettings &settings, std::size_t slot) {
+  poison({&policySpace});
+  plan::PolicyNumbers numbers;
+  parts.back().stage->policyLoss(batch.segments(),
+                                 {.labels = batch.labels.data(),
+                                  .advantages = batch.advantages.data(),
+                                  .old = batch.old.data(),
+                                  .sampled = batch.sampled.data(),
+                                  .denominators = batch.denominators.data(),
+                                  .reference = settings.kl ? batch.reference.data() : nullptr,
+                                  .stash = slots[slot].back().stash.data(),
+                                  .numbers = &numbers,
+                                  .workspace = policySpace.data()},
+                                 settings);
+  return numbers;
+}
+
+std::vector<double> ModelRun::logProbabilities(const Batch &batch, std::size_t slot) const {
+  std::vector<double> found(batch.labels.size());
+  parts.back().stage->logProbabilities(batch.segments(), {.labels = batch.labels.data(),
+                                                          .stash = slots[slot].back().stash.data(),
+                                                          .logProbabilities = found.data()});
+  return found;
 }
 
 void ModelRun::backward(const Batch &batch, bool overwrite, Backward kind, std::size_t slot) {
@@ -223,16 +254,8 @@ void ModelRun::update(double labels) {
 }
 
 std::vector<double> ModelRun::logits(const Batch &batch) {
-  // The loss turns logits into gradients: run the last stage once more and look before it.
-  Part &last = parts.back();
-  forward(batch);
-  last.stage->forward(batch.segments(), {.input = inputOf(batch, parts.size() - 1, 0),
-                                         .weights = last.weights.data(),
-                                         .stash = slots[0].back().stash.data(),
-                                         .output = nullptr,
-                                         .workspace = last.forwardSpace.data(),
-                                         .tiedWeights = tiedWeights()});
-  const StageRegions regions = stageRegions(config, last.spec.range, caps);
+  pass(batch);
+  const StageRegions regions = stageRegions(config, parts.back().spec.range, caps);
   const auto *start = static_cast<const std::byte *>(slots[0].back().stash.data()) + regions.logits;
   return doubles(start, batch.tokens.size() * config.vocab, config.type);
 }
@@ -271,6 +294,8 @@ bool ModelRun::fencesIntact() const {
           &part.backwardSpace, &part.inputSpace, &part.weightSpace})
       if (!region->fencesIntact())
         return false;
+  if (!policySpace.fencesIntact())
+    return false;
   for (const std::vector<Kept> &slot : slots)
     for (const Kept &kept : slot)
       for (const GuardedRegion *region :

@@ -26,6 +26,11 @@ struct Batch {
   Segments segments() const { return {offsets.data(), std::int32_t(offsets.size()) - 1, first}; }
 };
 
+/// What the loss of a round needs beside it: numbers of tokens, and of segments.
+struct PolicyBatch : Batch {
+  std::vector<double> advantages, old, sampled, reference, denominators;
+};
+
 /// Of a batch whose segments have one length.
 std::vector<Batch> slicesOf(const Batch &batch, std::int32_t slices);
 
@@ -42,8 +47,14 @@ public:
   ModelRun(const ModelConfig &config, std::uint32_t stages, MicrobatchCaps caps,
            const Kernels &kernels, std::uint64_t seed);
 
-  /// Forward through all stages and the loss; gradients of the logits lie in the last stash.
+  /// Forward through all stages; logits lie in the last stash.
+  void pass(const Batch &batch, std::size_t slot = 0);
+  /// The same and the loss; gradients of the logits lie there.
   double forward(const Batch &batch, std::size_t slot = 0);
+  /// Behind a pass, of rounds.
+  plan::PolicyNumbers policyLoss(const PolicyBatch &batch, const PolicyLossSettings &settings,
+                                 std::size_t slot = 0);
+  std::vector<double> logProbabilities(const Batch &batch, std::size_t slot = 0) const;
   void backward(const Batch &batch, bool overwrite, Backward kind, std::size_t slot = 0);
   /// Once behind the last backward of a step, where the head is tied.
   void addTiedGradients();
@@ -94,6 +105,7 @@ private:
   const ModelConfig config;
   const MicrobatchCaps caps;
   const Kernels &kernels;
+  GuardedRegion policySpace;
   std::uint64_t stepNumber = 0;
 };
 
