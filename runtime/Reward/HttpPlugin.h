@@ -1,6 +1,5 @@
 // HTTP plug-in: opens libvime_http.so, the only library of vime that links libcurl, when a run is
-// scored by a service (runtime/Base/Plugin.h): what it loads takes several times as long as all
-// else that vime-exec does to start.
+// scored by a service (runtime/Base/Plugin.h): libcurl brings three dozen other libraries.
 #pragma once
 
 #include <cstdint>

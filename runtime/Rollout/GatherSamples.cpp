@@ -165,6 +165,17 @@ StatusOr<std::vector<const std::byte *>> gatherSamples(const plan::RoundSettings
   return gathering.finish();
 }
 
+EngineSeconds engineSeconds(const plan::RoundSettings &settings, const std::byte *samples) {
+  EngineSeconds longest;
+  for (std::uint32_t engine = 0; engine < settings.rollout.engines; ++engine) {
+    samples += plan::samplesBytes(settings); // the first batch is the coordinator's
+    const auto &header = *reinterpret_cast<const plan::BatchHeader *>(samples);
+    longest.generation = std::max(longest.generation, header.generationSeconds);
+    longest.sync = std::max(longest.sync, header.syncSeconds);
+  }
+  return longest;
+}
+
 ResponseCounts countResponses(const std::vector<const std::byte *> &records) {
   ResponseCounts counts{.samples = records.size()};
   for (const std::byte *bytes : records) {

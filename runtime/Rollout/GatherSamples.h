@@ -35,6 +35,7 @@ StatusOr<std::vector<const std::byte *>> gatherSamples(const plan::RoundSettings
                                                        const AskedSamples &asked,
                                                        const std::byte *samples);
 
+EngineSeconds engineSeconds(const plan::RoundSettings &settings, const std::byte *samples);
 ResponseCounts countResponses(const std::vector<const std::byte *> &records);
 
 } // namespace vime

@@ -18,10 +18,16 @@ struct ResponseCounts {
   }
 };
 
+/// Of the engine that took longest.
+struct EngineSeconds {
+  double generation = 0, sync = 0;
+};
+
 struct RoundReport {
   std::uint64_t round = 0;
   std::int64_t version = 0; // of the weights that drew all samples
   ResponseCounts responses;
+  EngineSeconds seconds;
   double rewardMean = 0, rewardDeviation = 0; // of all responses; the deviation over n - 1
   double trainedRewardMean = 0;               // of those that are trained on
   /// Groups: candidates = trained + dropped + unused; `filled` of the trained ones.
@@ -35,6 +41,7 @@ struct RoundReport {
 struct EvaluationReport {
   std::int64_t version = 0;
   ResponseCounts responses;
+  EngineSeconds seconds;
   std::uint32_t prompts = 0, samples = 0; // of each prompt
   double mean = 0;                        // of rewards: mean@samples
   /// pass@k for k = 1, 2, 4, … and `samples`: the chance that one of k responses, drawn from those

@@ -91,6 +91,12 @@ TEST(ScoreRound, ReportsWhatWasGenerated) {
   MadeSamples made;
   made.settings.rollout.dropsEqualRewards = true;
   Bytes samples = made.generate(made.drawn(0), 1), round = made.round();
+  const auto headerOf = [&](std::uint32_t engine) {
+    return reinterpret_cast<plan::BatchHeader *>(made.engine(samples, engine));
+  };
+  headerOf(0)->generationSeconds = 2;
+  headerOf(1)->generationSeconds = 3;
+  headerOf(0)->syncSeconds = 0.5;
   // Draws 0 and 3 have equal rewards: three others are left of four that are needed.
   FunctionReward reward([](const RewardRequest &request) {
     return request.draw % 3 == 0 ? 1.0 : double(request.sample);
@@ -109,6 +115,8 @@ TEST(ScoreRound, ReportsWhatWasGenerated) {
   EXPECT_EQ(report.responses.stopped + report.responses.cut, 15u);
   EXPECT_EQ(report.responses.longest, 6u);
   EXPECT_EQ(report.version, 1);
+  EXPECT_EQ(report.seconds.generation, 3);
+  EXPECT_EQ(report.seconds.sync, 0.5);
   std::vector<std::uint64_t> draws;
   for (std::uint32_t place = 0; place < 12; place += 3)
     draws.push_back(made.trained(round, place).draw);
