@@ -81,6 +81,8 @@ class Includes(unittest.TestCase):
         self.refuse("runtime/Plan/Plan.cpp", "#include <llvm/ADT/SmallVector.h>", "only dialects/")
         self.refuse("runtime/Model/Stage.cpp", "#include <ATen/ATen.h>", "only kernels/LibTorch/")
         self.refuse("runtime/Exec/Executor.cpp", "#include <gloo/barrier.h>", "only runtime/Transport/Gloo")
+        self.refuse("runtime/Reward/HttpScorer.cpp", "#include <curl/curl.h>", "only runtime/Reward/Curl")
+        self.refuse("runtime/Reward/RuleReward.cpp", "#include <re2/re2.h>", "only runtime/Reward/Pattern")
         self.allow("dialects/Plan/Plan.h", '#include "mlir/IR/Dialect.h"')
         self.allow("runtime/Transport/GlooTransport.cpp", "#include <gloo/barrier.h>")
 
