@@ -60,12 +60,17 @@ std::vector<StatedValue> statedIn(std::string_view text) {
   return values;
 }
 
+FileFingerprint printOf(const plan::PromptSettings &prompts) {
+  return {prompts.bytes, prompts.hash};
+}
+
 TextFacts factsOf(const plan::Plan &plan) {
   return {.bytes = plan.data.textBytes,
           .hash = plan.data.textHash,
           .heldOutBytes = plan.evaluation.textBytes,
           .heldOutHash = plan.evaluation.textHash,
-          .moduleHash = plan.models.front().moduleHash};
+          .moduleHash = plan.models.front().moduleHash,
+          .round = {printOf(plan.round.prompts), printOf(plan.round.evaluation.prompts)}};
 }
 
 std::string firstOf(const Findings &findings) {

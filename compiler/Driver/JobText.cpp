@@ -6,6 +6,7 @@
 #include "compiler/Frontend/Microbatch.h"
 #include "compiler/Frontend/ReadJob.h"
 #include "runtime/Base/FileHash.h"
+#include "runtime/Data/PromptFile.h"
 
 namespace vime {
 
@@ -66,9 +67,47 @@ std::optional<plan::Hash128> readModule(const Job &job, Findings &findings) {
   return std::nullopt;
 }
 
+/// The prompts that a key names: each must be short enough, and have what its reward needs.
+std::optional<FileFingerprint> readPrompts(const Job &job, const Field<std::string> &file,
+                                           std::uint64_t least, Findings &findings) {
+  const std::uint32_t vocabulary = job.model(job.actor.model.value)->config.vocab;
+  const StatusOr<PromptFile> prompts = PromptFile::open(
+      pathFromJob(job.file, file.value), promptLimits(roundSettings(job, {}), vocabulary));
+  if (prompts.ok() && prompts->count() >= least)
+    return prompts->fingerprint();
+  if (prompts.ok()) {
+    findings
+        .error(Rule::J, number(JobCode::PromptsUnreadable),
+               fmt::format("an evaluation takes {} prompts, `{}` has {}", least, file.value,
+                           prompts->count()))
+        .at(file.span)
+        .withHelp(fmt::format("use `count: {}`, or more prompts", prompts->count()));
+    return std::nullopt;
+  }
+  findings.error(Rule::J, number(JobCode::PromptsUnreadable), prompts.status().message())
+      .at(file.span)
+      .withHelp(prompts.status().code() == StatusCode::File
+                    ? "a relative path counts from the folder of the job file"
+                    : "a line is `{\"prompt\": \"12+7=\", \"answer\": \"19\"}`");
+  return std::nullopt;
+}
+
+std::optional<RoundFacts> readRoundFacts(const Job &job, Findings &findings) {
+  const bool evaluates = !job.evaluation.prompts.value.empty();
+  const auto prompts = readPrompts(job, job.data.prompts, 1, findings);
+  const auto heldOut =
+      evaluates ? readPrompts(job, job.evaluation.prompts, job.evaluation.count.value, findings)
+                : FileFingerprint();
+  return prompts && heldOut ? std::optional(RoundFacts{*prompts, *heldOut}) : std::nullopt;
+}
+
 } // namespace
 
 std::optional<TextFacts> readTextFacts(const Job &job, Findings &findings) {
+  if (hasRounds(job)) {
+    const std::optional<RoundFacts> round = readRoundFacts(job, findings);
+    return round ? std::optional(TextFacts{.round = *round}) : std::nullopt;
+  }
   const auto text = readText(job, job.data.text, batchShapeOf(job), "a step", findings);
   std::optional<ReadText> heldOut;
   if (evaluationMicrobatches(job) != 0) {

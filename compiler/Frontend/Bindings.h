@@ -97,34 +97,51 @@ template <auto Member> constexpr Binding bindFileOfModel() {
                        std::string_view) { return originOf(model->*Member); }};
 }
 
-constexpr Binding bindActorRanks() {
+/// `Role` takes a Job to a role with ranks.
+template <auto Role> constexpr Binding bindRanks() {
   return {.store =
               [](Job &job, Job::NamedModel *, std::string_view, const Value &value,
                  const Origin &origin) {
                 const RankRange range = std::get<RankRange>(value);
-                store(job.actor.firstRank, std::uint64_t{range.first}, origin);
-                store(job.actor.ranks, std::uint64_t{range.count}, origin);
+                store(Role(job).firstRank, std::uint64_t{range.first}, origin);
+                store(Role(job).ranks, std::uint64_t{range.count}, origin);
               },
           .load = [](const Job &job, const Job::NamedModel *) -> Value {
-            return RankRange{job.actor.firstRank.value, job.actor.ranks.value};
+            return RankRange{Role(job).firstRank.value, Role(job).ranks.value};
           },
           .origin = [](const Job &job, const Job::NamedModel *,
-                       std::string_view) { return originOf(job.actor.ranks); }};
+                       std::string_view) { return originOf(Role(job).ranks); }};
 }
 
-constexpr Binding bindBetas() {
+/// `First` and `Second` take a Job to the members of a pair.
+template <auto First, auto Second> constexpr Binding bindPair() {
   return {.store =
               [](Job &job, Job::NamedModel *, std::string_view, const Value &value,
                  const Origin &origin) {
                 const auto [first, second] = std::get<NumberPair>(value);
-                store(job.optimizer.beta1, first, origin);
-                store(job.optimizer.beta2, second, origin);
+                store(First(job), first, origin);
+                store(Second(job), second, origin);
               },
           .load = [](const Job &job, const Job::NamedModel *) -> Value {
-            return NumberPair{job.optimizer.beta1.value, job.optimizer.beta2.value};
+            return NumberPair{First(job).value, Second(job).value};
           },
           .origin = [](const Job &job, const Job::NamedModel *,
-                       std::string_view) { return originOf(job.optimizer.beta1); }};
+                       std::string_view) { return originOf(First(job)); }};
+}
+
+constexpr Binding bindEvaluationInterval() {
+  return {.store =
+              [](Job &job, Job::NamedModel *, std::string_view, const Value &value,
+                 const Origin &origin) {
+                const Quantity every = std::get<Quantity>(value);
+                store(job.evaluation.every, every.count, origin);
+                job.evaluation.everyInRounds = every.inOther;
+              },
+          .load = [](const Job &job, const Job::NamedModel *) -> Value {
+            return Quantity{job.evaluation.every.value, job.evaluation.everyInRounds};
+          },
+          .origin = [](const Job &job, const Job::NamedModel *,
+                       std::string_view) { return originOf(job.evaluation.every); }};
 }
 
 } // namespace vime

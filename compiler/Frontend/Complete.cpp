@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/Frontend/Derived.h"
 #include "compiler/Frontend/Draft.h"
 #include "compiler/Frontend/Microbatch.h"
 #include "schedules/Registry.h"
@@ -12,13 +13,12 @@ namespace vime {
 
 namespace {
 
-using Derived = std::optional<std::pair<Value, Origin>>;
-
 class Completion {
 public:
   explicit Completion(Draft &draft) : draft(draft) {}
 
   void run() {
+    refuseAbsent();
     for (const FieldSpec &field : fieldTable())
       for (const std::string &path : pathsOf(field))
         fill(field, path);
@@ -30,9 +30,36 @@ public:
   }
 
 private:
+  /// What is stated and belongs to another kind of job; of a section that does, its own key.
+  void refuseAbsent() {
+    for (const FieldSpec &field : fieldTable()) {
+      const std::string path(field.path);
+      if (draft.has(field.presence) || !draft.isStated(path) || draft.isSpoiled(path))
+        continue;
+      draft.spoil(path);
+      if (field.presence == Presence::Prompts && draft.hasRounds())
+        continue; // the prompts are missing, which the rules report
+      const auto [why, help] = whyAbsent(field.presence);
+      draft.error(JobCode::UnusedValue, '`' + path + "` has no use: " + why, draft.keySpan(path))
+          .withHelp(help);
+    }
+  }
+
+  std::pair<std::string, std::string> whyAbsent(Presence presence) const {
+    switch (presence) {
+    case Presence::Text:
+      return {"this job trains on what it generates, and reads no text", "remove it"};
+    case Presence::Prompts:
+      return {"no prompts are evaluated", "add `eval.prompts`, or remove it"};
+    default:
+      return {"this job generates nothing",
+              "remove it; a job that generates has `roles.rollout` and `run.rounds`"};
+    }
+  }
+
   /// The paths that a row stands for in this job: one, or one for each model that has it.
   std::vector<std::string> pathsOf(const FieldSpec &field) const {
-    if (field.isLater() || field.type == FieldType::Section)
+    if (field.isLater() || field.type == FieldType::Section || !draft.has(field.presence))
       return {};
     if (modelNameIn(field.path).empty())
       return {std::string(field.path)};
@@ -69,22 +96,37 @@ private:
   // Of packed samples the text says how many microbatches there are, and nothing how many a batch
   // has; of others one follows from the other.
   void underived(const std::string &path) {
+    const bool ofText = path == "data.sequence" || path == "run.steps";
+    const bool areRolesSpoiled =
+        draft.isSpoiled("roles.actor.ranks") || draft.isSpoiled("roles.rollout.ranks");
+    if ((path == "cluster.ranks" && !areRolesSpoiled) || (ofText && !draft.hasRounds()) ||
+        (path == "roles.rollout.ranks" && !draft.isStated("roles.rollout")))
+      return missing(path);
     const bool microbatches = path == "pipeline.microbatches", batch = path == "batch.global";
     const bool isRead = draft.isKnown("pipeline.microbatch");
     if (microbatches && isRead && isPacked(draft.job))
       return;
     if ((microbatches && !draft.isStated("batch.global") &&
          !draft.isSpoiled("pipeline.microbatch")) ||
-        (batch && isRead && isPacked(draft.job)))
+        (batch && isRead && isPacked(draft.job) && !draft.hasRounds()))
       return missing(path);
     draft.spoil(path);
   }
 
   Derived derive(const std::string &path) const {
+    if (draft.hasRounds())
+      if (auto value = deriveOfRounds(draft, path))
+        return value;
     if (path == "name")
       return fileName();
+    if (path == "cluster.ranks")
+      return ranksOfRoles();
     if (path == "roles.actor.ranks")
-      return allRanks();
+      return draft.hasRounds() ? ranksBeforeEngines() : allRanks();
+    if (path == "roles.rollout.ranks")
+      return ranksBehindActor();
+    if (path == "roles.rollout.model" || path == "roles.ref.model")
+      return from(draft.job.actor.model.value, {"roles.actor.model"});
     if (path == "roles.actor.parallel.pp")
       return ranksOfReplica();
     if (path == "pipeline.microbatches")
@@ -97,6 +139,8 @@ private:
       return from(std::string(), {"pipeline.schedule"}); // of no table
     if (path == "pipeline.memory_limit")
       return from(draft.job.cluster.memory.value, {"cluster.memory"});
+    if (modelNameIn(path).empty())
+      return std::nullopt;
     const std::string model(sectionOf(path));
     if (path.ends_with(".kv_heads"))
       return from(std::uint64_t{configOf(model).heads}, {model + ".heads"});
@@ -115,6 +159,32 @@ private:
 
   Derived allRanks() const {
     return from(RankRange{.first = 0, .count = draft.job.cluster.ranks.value}, {"cluster.ranks"});
+  }
+
+  Derived ranksOfRoles() const {
+    const auto &actor = draft.job.actor;
+    const auto &engines = draft.job.rolloutRole;
+    if (!draft.isStated("roles.actor.ranks"))
+      return from(std::uint64_t{engines.firstRank.value} + engines.ranks.value,
+                  {"roles.rollout.ranks"});
+    return from(std::uint64_t{std::max(actor.firstRank.value + actor.ranks.value,
+                                       engines.firstRank.value + engines.ranks.value)},
+                {"roles.actor.ranks", "roles.rollout.ranks"});
+  }
+
+  Derived ranksBeforeEngines() const {
+    const std::uint32_t first = draft.job.rolloutRole.firstRank.value;
+    return first == 0 ? std::nullopt
+                      : from(RankRange{.first = 0, .count = first}, {"roles.rollout.ranks"});
+  }
+
+  // Nothing where the actor has all of them, which the rules report.
+  Derived ranksBehindActor() const {
+    const std::uint32_t all = draft.job.cluster.ranks.value,
+                        first = draft.job.actor.firstRank.value + draft.job.actor.ranks.value;
+    return first >= all ? std::nullopt
+                        : from(RankRange{.first = first, .count = all - first},
+                               {"cluster.ranks", "roles.actor.ranks"});
   }
 
   // Rounded down where they do not divide, which the rules report.
@@ -140,7 +210,7 @@ private:
   }
 
   Derived batchOfMicrobatches() const {
-    if (!draft.isKnown("pipeline.microbatch") || isPacked(draft.job))
+    if (draft.hasRounds() || !draft.isKnown("pipeline.microbatch") || isPacked(draft.job))
       return std::nullopt;
     return from(draft.job.pipeline.microbatch.value.count * draft.job.pipeline.microbatches.value *
                     std::max(draft.job.actor.data.value, 1u),
@@ -165,14 +235,8 @@ private:
     return draft.model(modelNameIn(model + "."))->config;
   }
 
-  /// Nothing if one of the sources is not known. The place is that of the first source.
   Derived from(Value value, std::initializer_list<std::string> sources) const {
-    if (!draft.areKnown(sources))
-      return std::nullopt;
-    Origin origin{.span = draft.origin(*sources.begin()).span};
-    for (const std::string &source : sources)
-      origin.from += (origin.from.empty() ? "" : ", ") + source;
-    return std::pair(std::move(value), std::move(origin));
+    return derivedFrom(draft, std::move(value), sources);
   }
 
   // A section that is missing is one error, whatever it should contain.

@@ -20,6 +20,30 @@ void Draft::adopt(const Findings &found) {
     findings.all().push_back(finding);
 }
 
+bool Draft::has(Presence presence) const {
+  const auto isAny = [&](std::initializer_list<const char *> paths) {
+    return std::any_of(paths.begin(), paths.end(),
+                       [&](const char *path) { return isStated(path); });
+  };
+  const bool rounds =
+      isAny({"roles.rollout", "rollout", "data.prompts", "run.rounds"}) ||
+      (isAny({"reward", "algorithm", "batch.prompts", "data.max_prompt", "weight_sync"}) &&
+       !isAny({"data.text", "run.steps"}));
+  switch (presence) {
+  case Presence::Always:
+    break;
+  case Presence::Text:
+    return !rounds;
+  case Presence::Rounds:
+    return rounds;
+  case Presence::Reference:
+    return rounds && isStated("roles.ref");
+  case Presence::Prompts:
+    return rounds && isStated("eval.prompts");
+  }
+  return true;
+}
+
 SourceSpan Draft::keySpan(std::string_view path) const {
   while (true) {
     if (const auto found = keys.find(std::string(path)); found != keys.end())

@@ -38,6 +38,10 @@ public:
   bool isStated(const std::string &path) const { return keys.contains(path); }
   const std::map<std::string, SourceSpan> &statedKeys() const { return keys; }
 
+  /// What the stated keys make of the job.
+  bool has(Presence presence) const;
+  bool hasRounds() const { return has(Presence::Rounds); }
+
   /// The key, or the nearest section around it that the file states.
   SourceSpan keySpan(std::string_view path) const;
 

@@ -54,8 +54,9 @@ void checkDecay(Draft &draft) {
 void checkEvaluation(Draft &draft) {
   if (!draft.isStated("eval") || draft.isSpoiled("eval"))
     return;
-  for (const std::string path : {"eval.text", "eval.every"})
-    if (!draft.isKnown(path) && !draft.isSpoiled(path))
+  for (const std::string path : {draft.hasRounds() ? "eval.prompts" : "eval.text", "eval.every"})
+    if (!draft.isKnown(path) && !draft.isSpoiled(path) &&
+        !(path == "eval.prompts" && draft.isStated("eval.text")))
       draft
           .error(JobCode::MissingKey, '`' + path + "` is missing", draft.keySpan("eval"),
                  "lacks `" + path.substr(path.find('.') + 1) + '`')

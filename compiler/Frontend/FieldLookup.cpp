@@ -15,6 +15,22 @@ bool FieldSpec::isOf(std::string_view modelFamily) const {
   return family.empty();
 }
 
+bool has(const Job &job, Presence presence) {
+  switch (presence) {
+  case Presence::Always:
+    break;
+  case Presence::Text:
+    return !hasRounds(job);
+  case Presence::Rounds:
+    return hasRounds(job);
+  case Presence::Reference:
+    return hasReference(job);
+  case Presence::Prompts:
+    return hasRounds(job) && !job.evaluation.prompts.value.empty();
+  }
+  return true;
+}
+
 namespace {
 
 constexpr std::string_view kModels = "models.";

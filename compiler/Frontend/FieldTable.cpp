@@ -24,7 +24,8 @@ std::vector<FieldSpec> allRows() {
        .binding = IN_JOB(name)},
   };
   for (auto &&section :
-       {clusterRows(), modelRows(), roleRows(), pipelineRows(), batchRows(), dataAndOptimizerRows(),
+       {clusterRows(), modelRows(), roleRows(), pipelineRows(), batchRows(), dataRows(),
+        rolloutRows(), rewardRows(), algorithmRows(), optimizerRows(), weightSyncRows(),
         memoryRows(), evaluationRows(), checkpointRows(), runRows(), laterSections()})
     rows.insert(rows.end(), section.begin(), section.end());
   return rows;

@@ -33,7 +33,18 @@ enum class FieldType : std::uint8_t {
   Pair,    // two real numbers in a list
   Counts,  // whole numbers in a list: `[3, 2, 2, 1]`
   Amount,  // a whole number with `unit` or `otherUnit`: `4 samples`, `512 tokens`
+  Text,    // any text of one line
+  Tokens,  // ids in a list, or texts of one byte: `[10, ";"]`
   PerRank  // a whole number for all ranks, a list with one for each, or `auto`: no number
+};
+
+/// Which jobs have a field.
+enum class Presence : std::uint8_t {
+  Always,
+  Text,      // those that train on a text
+  Rounds,    // those that generate what they train on
+  Reference, // of them, those with `roles.ref`
+  Prompts    // of them, those that evaluate by generation
 };
 
 /// How a value gets into a Job and out of it. `model` is the model that a path `models.NAME.…`
@@ -48,6 +59,7 @@ struct Binding {
 struct FieldSpec {
   std::string_view path; // `*` stands for a model's name
   FieldType type = FieldType::Section;
+  Presence presence = Presence::Always;
   std::string_view unit{};        // of counts: `samples`
   std::string_view otherUnit{};   // of amounts: `tokens`
   double least = 0, most = 0;     // of numbers, both included
@@ -55,6 +67,7 @@ struct FieldSpec {
   bool layoutText = false;        // of Counts: a Megatron layout will do as well
   std::size_t leastItems = 1;     // of Counts
   std::size_t mostItems = 0;      // of Counts; 0: any number of them
+  bool oneForBoth = false;        // of Pair: one number will do as well
   bool above = false;             // of real numbers: `least` itself is excluded
   bool below = false;             // of real numbers: `most` itself is excluded
   std::string_view fallback{};    // the default, as text
@@ -77,6 +90,9 @@ struct FieldSpec {
   bool hasValue() const { return binding.load != nullptr; }
   std::string_view key() const { return path.substr(path.rfind('.') + 1); }
 };
+
+/// Whether a complete job has it.
+bool has(const Job &job, Presence presence);
 
 /// In the order of a canonical job; the rows of a section stand together behind its own row.
 std::span<const FieldSpec> fieldTable();

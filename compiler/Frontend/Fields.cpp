@@ -20,6 +20,8 @@ bool isEmpty(const Value &value) {
     return *real == 0;
   if (const auto *list = std::get_if<CountList>(&value))
     return list->empty();
+  if (const auto *amount = std::get_if<Quantity>(&value))
+    return amount->count == 0;
   const auto *text = std::get_if<std::string>(&value);
   return text && (text->empty() || *text == "false");
 }
@@ -27,6 +29,8 @@ bool isEmpty(const Value &value) {
 void addField(const FieldSpec &field, const Job &job, const Job::NamedModel *model,
               std::vector<ResolvedField> &fields) {
   const Value value = field.binding.load(job, model);
+  if (!has(job, field.presence))
+    return;
   if (field.optional && isEmpty(value))
     return;
   if (model && !field.isOf(nameOf(model->config.family)))

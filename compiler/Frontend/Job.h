@@ -214,6 +214,9 @@ inline std::uint64_t stepsOfRound(const Job &job) {
          (job.batch.global.value == 0 ? 1 : job.batch.global.value);
 }
 
+/// Prompts that a round draws: as many as it trains on, times `rollout.over_sample`.
+std::uint64_t candidatesOf(const Job &job);
+
 /// The job in canonical YAML, every value present with its origin behind it: `  chunks: 1  #
 /// derived from schedule`. Same job, same text; reading the text gives the same values.
 std::string resolvedText(const Job &job);

@@ -13,10 +13,6 @@ namespace vime {
 
 namespace {
 
-std::string rangeText(std::uint32_t first, std::uint32_t count) {
-  return count == 1 ? text(first) : text(first) + '-' + text(first + count - 1);
-}
-
 void checkActorModel(Draft &draft) {
   const auto &model = draft.job.actor.model;
   if (!draft.isKnown("roles.actor.model") || draft.isSpoiled("models") ||
@@ -37,7 +33,7 @@ void checkUnusedModels(Draft &draft) {
   if (!draft.isKnown("roles.actor.model") || !draft.model(draft.job.actor.model.value))
     return;
   for (const Job::NamedModel &model : draft.job.models)
-    if (model.name != draft.job.actor.model.value)
+    if (model.name != draft.job.actor.model.value && model.name != draft.job.reference.model.value)
       draft
           .error(JobCode::UnusedModel, "no role uses model " + code(model.name), model.span,
                  "never used")
@@ -48,7 +44,8 @@ void checkActorRanks(Draft &draft) {
   const Job &job = draft.job;
   const std::uint32_t first = job.actor.firstRank.value, count = job.actor.ranks.value,
                       all = job.cluster.ranks.value;
-  if (!draft.areKnown({"cluster.ranks", "roles.actor.ranks"}) || (first == 0 && count == all))
+  if (draft.hasRounds() || !draft.areKnown({"cluster.ranks", "roles.actor.ranks"}) ||
+      (first == 0 && count == all))
     return;
   draft
       .error(JobCode::RoleRanks,
@@ -223,6 +220,9 @@ void checkRules(Draft &draft) {
   checkMemoryLimit(draft);
   checkVariation(draft);
   checkSaving(draft);
+  checkEvaluationInterval(draft);
+  if (draft.hasRounds())
+    checkRounds(draft);
 }
 
 } // namespace vime

@@ -16,9 +16,15 @@ std::uint32_t stepMicrobatches(const Job &job) {
 
 namespace {
 
+/// Of a step, in the microbatches of a replica that has its share or, of a text, all of them.
+std::uint64_t packedSamples(const Job &job) {
+  const std::uint64_t batch = job.batch.global.value, replicas = job.actor.data.value;
+  return hasRounds(job) ? (batch + replicas - 1) / replicas : batch;
+}
+
 std::uint64_t samplesOfMicrobatch(const Job &job) {
   const std::uint64_t count = job.pipeline.microbatch.value.count;
-  return isPacked(job) ? std::min(count, job.batch.global.value) : count;
+  return isPacked(job) ? std::min(count, packedSamples(job)) : count;
 }
 
 std::uint32_t tokensOfAllSlices(const Job &job) {
@@ -28,6 +34,13 @@ std::uint32_t tokensOfAllSlices(const Job &job) {
 }
 
 } // namespace
+
+std::uint64_t mostPackedMicrobatches(const Job &job) {
+  const std::uint64_t fit = job.pipeline.microbatch.value.count /
+                            std::max<std::uint64_t>(job.data.sequence.value, 1),
+                      samples = packedSamples(job);
+  return (samples + fit - 1) / std::max<std::uint64_t>(fit, 1);
+}
 
 MicrobatchCaps capsOf(const Job &job) {
   return {.tokens = tokensOfAllSlices(job) / slicesOf(job),
@@ -71,13 +84,21 @@ std::uint32_t mostMicrobatches(const Job &job) {
   return std::max(stepMicrobatches(job), evaluationMicrobatches(job));
 }
 
+plan::Split splitOf(const Job &job) {
+  return plan::enumeratorOf<plan::Split>(job.data.split.value).value_or(plan::Split::Window);
+}
+
+plan::Tail tailOf(const Job &job) {
+  return plan::enumeratorOf<plan::Tail>(job.data.tail.value).value_or(plan::Tail::Join);
+}
+
 BatchShape batchShapeOf(const Job &job) {
   const MicrobatchCaps caps = capsOf(job);
   return {.sequence = caps.segmentTokens,
           .room = {.tokens = tokensOfAllSlices(job), .samples = caps.segments},
           .batch = job.batch.global.value,
-          .split = *plan::enumeratorOf<plan::Split>(job.data.split.value),
-          .tail = *plan::enumeratorOf<plan::Tail>(job.data.tail.value),
+          .split = splitOf(job),
+          .tail = tailOf(job),
           .slices = caps.slices};
 }
 

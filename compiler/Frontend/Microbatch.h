@@ -19,6 +19,11 @@ bool isPacked(const Job &job);
 /// 1 where samples are whole.
 std::uint32_t slicesOf(const Job &job);
 
+/// Where there are rounds: microbatches that a step needs in each replica, whatever the lengths of
+/// its samples are. First fit puts at least as many samples into every microbatch but the last one
+/// as it has room for of the longest.
+std::uint64_t mostPackedMicrobatches(const Job &job);
+
 /// Of a microbatch. Of a packed one every sample has at least one token.
 MicrobatchCaps capsOf(const Job &job);
 
@@ -32,6 +37,10 @@ std::uint32_t evaluationMicrobatches(const Job &job);
 
 /// Of any pass, in each replica: what buffers of every microbatch are made for.
 std::uint32_t mostMicrobatches(const Job &job);
+
+/// How the text is cut; the usual ones where there is none.
+plan::Split splitOf(const Job &job);
+plan::Tail tailOf(const Job &job);
 
 /// What a step takes from the text, and an evaluation from what is held out.
 BatchShape batchShapeOf(const Job &job);

@@ -112,7 +112,7 @@ void checkSlices(Draft &draft) {
                nearestDivisors(slices, sequence, std::min<std::uint64_t>(sequence, kMaxSlices)) +
                " slices");
   }
-  if (draft.isKnown("pipeline.microbatch") && isPacked(job))
+  if (draft.isKnown("pipeline.microbatch") && isPacked(job) && !draft.hasRounds())
     uneven("samples that are packed by tokens have no slices of equal length",
            "pipeline.microbatch", "state the microbatch in samples");
   if (draft.isKnown("data.split") && job.data.split.value != "window")

@@ -7,6 +7,7 @@
 #include "compiler/Frontend/ReadJob.h"
 #include "compiler/Frontend/Rules.h"
 #include "compiler/Frontend/StepNeeds.h"
+#include "schedules/Limits.h"
 #include "schedules/Registry.h"
 
 namespace vime {
@@ -66,6 +67,27 @@ void tooFew(Draft &draft, TextDataset &text, const StepNeeds &needs) {
   finding.withHelp(fmt::format("use {} microbatches, or larger ones", needed));
 }
 
+void storeMicrobatches(Draft &draft, std::uint32_t needed, std::string from) {
+  const Job &job = draft.job;
+  if (draft.isSpoiled(kMicrobatches) ||
+      !draft.areKnown({"pipeline.schedule", "pipeline.chunks", "roles.actor.parallel.pp"}))
+    return draft.spoil(kMicrobatches);
+  const std::uint64_t microbatches = leastOfOrder(job, needed);
+  const FieldSpec &field = *findField(kMicrobatches);
+  if (microbatches > static_cast<std::uint64_t>(field.most)) {
+    draft
+        .error(JobCode::PackedSteps,
+               fmt::format("a step of {} microbatches, at most {} are possible", microbatches,
+                           field.most),
+               job.batch.global.span)
+        .withHelp("take fewer samples at once, or larger microbatches");
+    return draft.spoil(kMicrobatches);
+  }
+  draft.store(
+      field, kMicrobatches, microbatches,
+      {.kind = OriginKind::Derived, .span = job.pipeline.microbatch.span, .from = std::move(from)});
+}
+
 void packSteps(Draft &draft) {
   const Job &job = draft.job;
   if (!draft.areKnown({"data.text", "data.sequence", "data.split", "data.tail", "batch.global",
@@ -83,24 +105,32 @@ void packSteps(Draft &draft) {
       tooFew(draft, *text, needs);
     return;
   }
-  if (draft.isSpoiled(kMicrobatches) ||
-      !draft.areKnown({"pipeline.schedule", "pipeline.chunks", "roles.actor.parallel.pp"}))
+  storeMicrobatches(draft, needed, "data.text, batch.global, pipeline.microbatch");
+}
+
+// How long its samples are nobody knows before they are there.
+void packRounds(Draft &draft) {
+  const Job &job = draft.job;
+  if (!draft.areKnown({"data.sequence", "batch.global", "roles.actor.parallel.dp"}) ||
+      job.pipeline.microbatch.value.count < job.data.sequence.value)
     return draft.spoil(kMicrobatches);
-  const std::uint64_t microbatches = leastOfOrder(job, needed);
-  const FieldSpec &field = *findField(kMicrobatches);
-  if (microbatches > static_cast<std::uint64_t>(field.most)) {
+  const auto needed = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(mostPackedMicrobatches(job), kMaxMicrobatches + 1));
+  if (!draft.isKnown(kMicrobatches))
+    return storeMicrobatches(draft, needed,
+                             "batch.global, pipeline.microbatch, data.max_prompt, rollout.max_new");
+  if (job.pipeline.microbatches.value < needed)
     draft
         .error(JobCode::PackedSteps,
-               fmt::format("a step of {} microbatches, at most {} are possible", microbatches,
-                           field.most),
-               job.batch.global.span)
-        .withHelp("take fewer samples at once, or larger microbatches");
-    return draft.spoil(kMicrobatches);
-  }
-  draft.store(field, kMicrobatches, microbatches,
-              {.kind = OriginKind::Derived,
-               .span = job.pipeline.microbatch.span,
-               .from = "data.text, batch.global, pipeline.microbatch"});
+               fmt::format("steps may need {} microbatches{}, there are {}", needed,
+                           job.actor.data.value > 1 ? " in each replica" : "",
+                           job.pipeline.microbatches.value),
+               job.pipeline.microbatches.span)
+        .note(fmt::format("a sample may have {} tokens, {} of them fit into a microbatch",
+                          job.data.sequence.value,
+                          job.pipeline.microbatch.value.count / job.data.sequence.value),
+              job.pipeline.microbatch.span)
+        .withHelp("leave `pipeline.microbatches` out, or use larger ones");
 }
 
 void packEvaluation(Draft &draft) {
@@ -135,6 +165,8 @@ void packEvaluation(Draft &draft) {
 void packTextsOf(Draft &draft) {
   if (!draft.isKnown("pipeline.microbatch") || !isPacked(draft.job))
     return;
+  if (draft.hasRounds())
+    return packRounds(draft);
   packSteps(draft);
   packEvaluation(draft);
 }

@@ -69,6 +69,7 @@ std::string printValue(const FieldSpec &field, const Value &value) {
     return fmt::format("[{}, {}]", first, second);
   }
   case FieldType::Counts:
+  case FieldType::Tokens:
     return fmt::format("[{}]", fmt::join(std::get<CountList>(value), ", "));
   case FieldType::PerRank: {
     const CountList &counts = std::get<CountList>(value);

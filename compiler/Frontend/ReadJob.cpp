@@ -95,11 +95,25 @@ private:
         finding.withHelp("remove the quotes");
       return draft.spoil(path);
     }
-    const auto parsed = parseValue(field, node.text);
+    const auto parsed =
+        parseValue(field, field.type == FieldType::Tokens ? idsOf(node) : node.text);
     if (const auto *problem = std::get_if<ValueProblem>(&parsed))
       return badValue(path, node, *problem);
     draft.store(field, path, std::get<Value>(parsed),
                 {.kind = OriginKind::Given, .span = node.span});
+  }
+
+  /// Texts of one byte are that byte's token: `["\n", 59]` is `[10, 59]`.
+  static std::string idsOf(const Node &node) {
+    const auto idOf = [](const Node &item) {
+      return item.quoted ? std::to_string(static_cast<unsigned char>(item.text[0])) : item.text;
+    };
+    if (node.kind == Node::Kind::Scalar)
+      return '[' + idOf(node) + ']';
+    std::string text;
+    for (const Node &item : node.items)
+      text += (text.empty() ? "[" : ", ") + idOf(item);
+    return text.empty() ? "[]" : text + ']';
   }
 
   static std::string expected(const FieldSpec &field) {
@@ -123,24 +137,33 @@ private:
     case FieldType::Ranks:
       return "ranks such as 0-3";
     case FieldType::Pair:
-      return "two numbers such as " + std::string(field.fallback);
+      return (field.oneForBoth ? "a number, or two such as " : "two numbers such as ") +
+             std::string(field.fallback);
     case FieldType::Counts:
       return "whole numbers such as [3, 2, 2, 1]";
     case FieldType::Amount:
       return "a number of " + std::string(field.unit) + " or " + std::string(field.otherUnit);
     case FieldType::PerRank:
       return "a whole number, or a list with one for each rank";
+    case FieldType::Text:
+      return "a text";
+    case FieldType::Tokens:
+      return "tokens such as [10, \";\"]";
     }
     return {};
   }
 
   static bool isNumeric(const FieldSpec &field) {
-    return field.type == FieldType::Number ||
+    return field.type == FieldType::Number || (field.type == FieldType::Pair && field.oneForBoth) ||
            (field.type == FieldType::Count && field.unit.empty());
   }
 
   static bool isList(const FieldSpec &field) {
     return field.type == FieldType::Pair || field.type == FieldType::Counts;
+  }
+
+  static bool isToken(const Node &node) {
+    return node.kind == Node::Kind::Scalar && (!node.quoted || node.text.size() == 1);
   }
 
   /// What is wrong with the kind of node, whatever its text says; empty if nothing.
@@ -151,6 +174,10 @@ private:
     case Node::Kind::Mapping:
       return "takes one value, not a mapping";
     case Node::Kind::List:
+      if (field.type == FieldType::Tokens)
+        return std::ranges::all_of(node.items, isToken)
+                   ? ""
+                   : "takes tokens: numbers, or texts of one byte";
       if (!isList(field) && field.type != FieldType::PerRank)
         return "takes one value, not a list";
       for (const Node &item : node.items)
@@ -160,7 +187,9 @@ private:
     case Node::Kind::Scalar:
       break;
     }
-    if (isList(field) && !(field.layoutText && isLayoutText(node.text)))
+    if (field.type == FieldType::Tokens && !isToken(node))
+      return "takes tokens: numbers, or texts of one byte";
+    if (isList(field) && !field.oneForBoth && !(field.layoutText && isLayoutText(node.text)))
       return field.type == FieldType::Pair ? "takes a list of two numbers"
                                            : "takes a list of whole numbers";
     if (node.quoted && isNumeric(field))

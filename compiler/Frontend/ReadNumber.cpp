@@ -244,6 +244,13 @@ std::string_view trimmed(std::string_view text) {
 } // namespace
 
 Parsed parsePair(const FieldSpec &field, std::string_view text) {
+  if (field.oneForBoth && !text.starts_with('[')) {
+    const Parsed parsed = parseNumber(field, text);
+    if (const auto *problem = std::get_if<ValueProblem>(&parsed))
+      return *problem;
+    const double number = std::get<double>(std::get<Value>(parsed));
+    return Value(NumberPair{number, number});
+  }
   const std::size_t comma = text.find(',');
   const bool bracketed =
       text.starts_with('[') && text.ends_with(']') && comma != std::string_view::npos;

@@ -46,7 +46,7 @@ Parsed parseName(std::string_view text) {
   return Value(std::string(text));
 }
 
-Parsed parsePath(std::string_view text) {
+Parsed parseLine(std::string_view text, std::string_view kind) {
   constexpr std::size_t kLongest = 4096;
   std::string_view rest = text;
   bool legal = !text.empty() && text.size() <= kLongest;
@@ -57,11 +57,16 @@ Parsed parsePath(std::string_view text) {
   }
   if (!legal)
     return ValueProblem{JobCode::WrongType,
-                        "is no path: " + quoted(text),
-                        text.empty() ? "empty" : "a path has no control characters",
+                        fmt::format("is no {}: {}", kind, quoted(text)),
+                        text.empty() ? "empty"
+                        : text.size() > kLongest
+                            ? fmt::format("more than {} bytes", kLongest)
+                            : fmt::format("a {} has no control characters", kind),
                         {}};
   return Value(std::string(text));
 }
+
+Parsed parsePath(std::string_view text) { return parseLine(text, "path"); }
 
 // Our word for another system's, or "".
 std::string_view ourWord(const FieldSpec &field, std::string_view word) {
@@ -124,6 +129,10 @@ Parsed parseValue(const FieldSpec &field, std::string_view text) {
     return parseAmount(field, text);
   case FieldType::PerRank:
     return parsePerRank(field, text);
+  case FieldType::Text:
+    return parseLine(text, "text");
+  case FieldType::Tokens:
+    return parseCounts(field, text);
   }
   return ValueProblem{.code = JobCode::NotASection,
                       .message = "must be a mapping of keys to values"};

@@ -43,7 +43,8 @@ std::string originText(const ResolvedField &field) {
 
 bool isFreeText(const ResolvedField &field) {
   const FieldSpec &row = *findField(field.path);
-  return row.type == FieldType::Path || row.type == FieldType::Name || !row.fileEnding.empty();
+  return row.type == FieldType::Path || row.type == FieldType::Text ||
+         row.type == FieldType::Name || !row.fileEnding.empty();
 }
 
 class Writer {

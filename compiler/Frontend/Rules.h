@@ -1,5 +1,6 @@
 // Rules: J over several values of a job: JobRules.cpp, ModelRules.cpp, OrderRules.cpp,
-// BatchRules.cpp, EvaluationRules.cpp, SavingRules.cpp.
+// BatchRules.cpp, EvaluationRules.cpp, SavingRules.cpp; of rounds: RoundRules.cpp,
+// RolloutRules.cpp, RewardRules.cpp, AlgorithmRules.cpp.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,29 @@ void checkSaving(Draft &draft);
 /// What varies from step to step: the learning rate, evaluations (EvaluationRules.cpp).
 void checkVariation(Draft &draft);
 
+/// Rounds: ranks of roles, steps, what vime cannot do with them yet.
+void checkRounds(Draft &draft);
+/// What engines generate, who judges it, and what is made of that: called by checkRounds.
+void checkRollout(Draft &draft);
+void checkReward(Draft &draft);
+void checkAlgorithm(Draft &draft);
+
+/// Whether evaluations are counted in steps or in rounds.
+void checkEvaluationInterval(Draft &draft);
+
 inline std::string text(std::uint64_t number) { return std::to_string(number); }
+
+/// Whether a known value is another than its default: that one may stand anywhere, as it does in
+/// the resolved text of a job.
+inline bool isOther(const Draft &draft, const std::string &path) {
+  const FieldSpec &field = *findField(path);
+  return draft.isKnown(path) && printValue(field, draft.value(path)) != field.fallback;
+}
+
+/// Of ranks: `4-5`.
+inline std::string rangeText(std::uint32_t first, std::uint32_t count) {
+  return count == 1 ? text(first) : text(first) + '-' + text(first + count - 1);
+}
 
 inline std::string code(std::string_view words) { return '`' + std::string(words) + '`'; }
 

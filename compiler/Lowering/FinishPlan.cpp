@@ -4,6 +4,7 @@
 
 #include "compiler/Frontend/Microbatch.h"
 #include "compiler/Lowering/ConnectRounds.h"
+#include "compiler/Lowering/RoundSettings.h"
 #include "runtime/Plan/Names.h"
 
 namespace vime {
@@ -71,8 +72,8 @@ void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text,
                .microbatches = stepMicrobatches(job),
                .slices = caps.slices,
                .batch = job.batch.global.value,
-               .split = *plan::enumeratorOf<plan::Split>(job.data.split.value),
-               .tail = *plan::enumeratorOf<plan::Tail>(job.data.tail.value)};
+               .split = splitOf(job),
+               .tail = tailOf(job)};
   if (!job.evaluation.text.value.empty())
     plan.evaluation = {.text = job.evaluation.text.value,
                        .textBytes = text.heldOutBytes,
@@ -92,6 +93,8 @@ void finishPlan(plan::Plan &plan, const Job &job, const TextFacts &text,
                     .warmup = job.optimizer.warmup.value,
                     .decay = *plan::enumeratorOf<plan::Decay>(job.optimizer.decay.value),
                     .floor = job.optimizer.floor.value};
+  if (hasRounds(job))
+    plan.round = roundSettings(job, text.round);
   plan.checkpoint = {.directory = job.checkpoint.directory.value,
                      .every = job.checkpoint.every.value,
                      .keep = job.checkpoint.keep.value};

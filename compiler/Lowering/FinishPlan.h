@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/Frontend/Job.h"
+#include "compiler/Lowering/RoundSettings.h"
 #include "runtime/Plan/Plan.h"
 
 namespace vime {
@@ -16,6 +17,7 @@ struct TextFacts {
   plan::Hash128 heldOutHash{};
   plan::Hash128 moduleHash{};
   std::uint64_t samples = 0; // of an epoch
+  RoundFacts round;          // instead of texts, where there are rounds
 };
 
 /// Bytes that a plan may use on one rank: the least that the job states; 0: no limit.

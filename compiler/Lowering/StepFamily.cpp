@@ -1,6 +1,7 @@
 #include "compiler/Lowering/StepFamily.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/Frontend/Microbatch.h"
 #include "runtime/Data/Share.h"
@@ -14,6 +15,10 @@ namespace {
 std::vector<std::uint32_t> familyOfPacked(const Job &job) {
   std::vector<std::uint32_t> all = job.packedSteps;
   const std::uint32_t whole = job.pipeline.microbatches.value;
+  if (hasRounds(job)) { // how long samples will be, nobody knows
+    all.resize(whole);
+    std::iota(all.begin(), all.end(), 1u);
+  }
   if (all.empty() || all.back() != whole)
     all.push_back(whole);
   return someOf(all, plan::kMostValues);

@@ -86,10 +86,29 @@ run:       {steps: 200}
 )";
 }
 
-std::string sampleJobWith(std::string_view lines) {
+std::string_view sampleRoundsJob() {
+  return R"(version: 1
+name: sample
+cluster:   {ranks: 4, device: cpu}
+models:
+  policy:  {family: llama, layers: 8, hidden: 64, heads: 4, ffn: 172, vocab: 256}
+roles:
+  actor:   {model: policy, ranks: 0-1, parallel: {pp: 2}}
+  rollout: {model: policy, ranks: 2-3}
+pipeline:  {schedule: 1f1b, microbatch: 256 tokens}
+batch:     {prompts: 16, samples_per_prompt: 8, global: 64 samples}
+data:      {prompts: train.jsonl, max_prompt: 40 tokens}
+rollout:   {max_new: 24 tokens}
+reward:    {rule: exact-answer}
+optimizer: {kind: adamw, lr: 1.0e-4}
+run:       {rounds: 40}
+)";
+}
+
+std::string sampleJobWith(std::string_view lines, bool ofRounds) {
   if (lines.empty())
     return {};
-  std::vector<std::string_view> job = linesOf(sampleJob());
+  std::vector<std::string_view> job = linesOf(ofRounds ? sampleRoundsJob() : sampleJob());
   auto behind = job.end();
   for (const std::string_view line : linesOf(lines)) {
     const auto same = std::find_if(job.begin(), job.end(), [&](std::string_view other) {

@@ -23,13 +23,15 @@ struct JobExample {
   JobCode code;
   std::string_view wrong, right;
   std::string_view remedy;
+  bool ofRounds = false; // they change the sample job with rounds
 };
 std::span<const JobExample> jobExamples();
 
-/// The job that the examples change.
+/// The jobs that the examples change: one that trains on a text, one with rounds.
 std::string_view sampleJob();
+std::string_view sampleRoundsJob();
 /// With lines of an example in the place of its own.
-std::string sampleJobWith(std::string_view lines);
+std::string sampleJobWith(std::string_view lines, bool ofRounds = false);
 
 /// What a plan with this code looks like.
 struct PlanExample {

@@ -14,7 +14,7 @@ namespace vime {
 namespace {
 
 // Of fields that have no default: what a small job says.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kExamples = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 27> kExamples = {{
     {"version", "1"},
     {"name", "text-1f1b"},
     {"cluster.ranks", "4"},
@@ -34,6 +34,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kExample
     {"pipeline.microbatch", "4 samples"},
     {"data.text", "corpus.txt"},
     {"data.sequence", "128 tokens"},
+    {"data.prompts", "train.jsonl"},
+    {"rollout.max_new", "24 tokens"},
+    {"reward.pattern", "=\\d+$"},
+    {"reward.command", "python3 judge.py"},
+    {"reward.url", "http://127.0.0.1:8000/score"},
+    {"roles.rollout.ranks", "4-5"},
     {"optimizer.lr", "3.0e-4"},
     {"run.steps", "200"},
 }};
@@ -73,6 +79,8 @@ std::string withinRange(const FieldSpec &field) {
     return "[3, 2, 2, 1]";
   case FieldType::PerRank:
     return "3";
+  case FieldType::Tokens:
+    return "[10, \";\"]";
   case FieldType::Amount:
     return printValue(field, Quantity{static_cast<std::uint64_t>(least), false});
   case FieldType::Path:
@@ -112,7 +120,7 @@ std::string kindOf(const FieldSpec &field) {
   case FieldType::Ranks:
     return "a range of ranks";
   case FieldType::Pair:
-    return "a list of two numbers";
+    return field.oneForBoth ? "a number, or a list of two" : "a list of two numbers";
   case FieldType::Counts:
     if (field.layoutText)
       return "a list of whole numbers, or a layout string of Megatron's";
@@ -124,13 +132,18 @@ std::string kindOf(const FieldSpec &field) {
   case FieldType::PerRank:
     return fmt::format("`{}`, a whole number, or a list with one for each rank of the pipeline",
                        field.fallback);
+  case FieldType::Text:
+    return "a text";
+  case FieldType::Tokens:
+    return "tokens: a list of numbers and of texts of one byte";
   }
   return {};
 }
 
 std::string rangeOf(const FieldSpec &field) {
   const bool isNumber = field.type != FieldType::Section && field.type != FieldType::Word &&
-                        field.type != FieldType::Name && field.type != FieldType::Path;
+                        field.type != FieldType::Name && field.type != FieldType::Path &&
+                        field.type != FieldType::Text;
   if (!isNumber || (field.least == 0 && field.most == 0))
     return {};
   const std::string least = limit(field, field.least);

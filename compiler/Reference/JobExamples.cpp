@@ -15,6 +15,7 @@ constexpr std::string_view kPipeline =
     "pipeline:  {schedule: 1f1b, microbatches: 8, microbatch: 4 samples}";
 constexpr std::string_view kData = "data:      {text: corpus.txt, sequence: 128 tokens}";
 constexpr std::string_view kRun = "run:       {steps: 200}";
+constexpr bool kRounds = true;
 
 constexpr std::array kExamples = {
     JobExample{JobCode::EmptyFile, "", "version: 1",
@@ -40,7 +41,7 @@ constexpr std::array kExamples = {
     JobExample{JobCode::MissingKey, "optimizer: {kind: adamw}",
                "optimizer: {kind: adamw, lr: 3.0e-4}",
                "add it; `vimec explain optimizer.lr` says what it takes"},
-    JobExample{JobCode::LaterKey, "reward:    {rule: exact-answer}", kRun, "leave it out"},
+    JobExample{JobCode::LaterKey, "staleness: {max_versions: 2}", kRun, "leave it out"},
     JobExample{JobCode::LaterValue, "cluster:   {ranks: 4, device: rocm}",
                "cluster:   {ranks: 4, device: cpu}", "use one of the values that there are"},
     JobExample{JobCode::UnusedValue, "  policy:  {family: null, layers: 8, hidden: 64}",
@@ -106,6 +107,18 @@ constexpr std::array kExamples = {
                "pipeline:  {schedule: seq1f1b, microbatches: 8, microbatch: 4 samples, slices: 4}",
                "let the number of slices divide the tokens of a sample, whose length is one"},
 
+    JobExample{JobCode::RoleModel, "  policy:  {family: null, layers: 8}", kModel,
+               "let the engines and the reference have the actor's model", kRounds},
+    JobExample{JobCode::RoundInterval, "checkpoint: {dir: out, every: 3 steps}",
+               "checkpoint: {dir: out, every: 4 steps}",
+               "save behind whole rounds: a round has as many steps as its samples fill", kRounds},
+    JobExample{JobCode::RewardJudges, "reward:    {rule: exact-answer, command: python3 judge.py}",
+               "reward:    {rule: exact-answer}", "keep one of `rule`, `command` and `url`",
+               kRounds},
+    JobExample{JobCode::Algorithm, "batch:     {prompts: 16, samples_per_prompt: 1}",
+               "batch:     {prompts: 16, samples_per_prompt: 8}",
+               "`vimec explain algorithm.advantage` says what each compares", kRounds},
+
     JobExample{JobCode::Checkpoint, "  policy:  {checkpoint: no-such-folder}", kModel,
                "name a Hugging Face directory with a config.json that can be read"},
     JobExample{JobCode::CheckpointDiffers, "  policy:  {checkpoint: checkpoint, layers: 12}",
@@ -135,6 +148,13 @@ constexpr std::array kExamples = {
                "pipeline:  {schedule: 1f1b, microbatch: 512 tokens}\n"
                "batch:     {global: 32 samples}",
                "leave `pipeline.microbatches` out: it follows from the text"},
+
+    JobExample{JobCode::PromptsUnreadable,
+               "data:      {prompts: no-such-file.jsonl, max_prompt: 40 tokens}",
+               "data:      {prompts: train.jsonl, max_prompt: 40 tokens}",
+               "write one prompt a line, as JSON; a relative path counts from the folder of the "
+               "job file",
+               kRounds},
 
     JobExample{JobCode::MachineUnreadable,
                "cluster:   {ranks: 4, device: cpu, machine: no-such-machine.yaml}",

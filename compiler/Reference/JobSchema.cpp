@@ -19,7 +19,7 @@ constexpr const char *kSeconds = "^[0-9][0-9.e+-]* ?(ns|us|ms|s|min|h)$";
 
 void limit(Json &json, const FieldSpec &field) {
   const bool isWhole = field.type == FieldType::Count || field.type == FieldType::Counts ||
-                       field.type == FieldType::PerRank;
+                       field.type == FieldType::PerRank || field.type == FieldType::Tokens;
   const auto number = [&](double value) {
     return isWhole ? Json(static_cast<std::uint64_t>(value)) : Json(value);
   };
@@ -91,7 +91,19 @@ Json typeOf(const FieldSpec &field) {
   case FieldType::Pair:
     json = {{"type", "number"}};
     limit(json, field);
-    return {{"type", "array"}, {"items", json}, {"minItems", 2}, {"maxItems", 2}};
+    if (Json pair = {{"type", "array"}, {"items", json}, {"minItems", 2}, {"maxItems", 2}};
+        !field.oneForBoth)
+      return pair;
+    else
+      return {{"anyOf", {json, pair}}};
+  case FieldType::Tokens:
+    json = {{"type", "integer"}};
+    limit(json, field);
+    json = {{"anyOf", {json, {{"type", "string"}, {"minLength", 1}, {"maxLength", 1}}}}};
+    return {
+        {"anyOf",
+         {json,
+          {{"type", "array"}, {"items", json}, {"minItems", 1}, {"maxItems", field.mostItems}}}}};
   default:
     return {{"type", "string"}, {"minLength", 1}};
   }
@@ -107,7 +119,8 @@ bool mayBeInAFile(const FieldSpec &field) {
 
 // A value that cannot be derived: without it there is no job.
 bool isRequired(const FieldSpec &field) {
-  if (field.isLater() || field.optional || !field.fallback.empty() || !field.derivedFrom.empty())
+  if (field.isLater() || field.optional || field.presence != Presence::Always ||
+      !field.fallback.empty() || !field.derivedFrom.empty())
     return false;
   if (field.type != FieldType::Section)
     return field.family.empty() && sectionOf(field.path) != "models.*" && !mayBeInAFile(field);
@@ -120,7 +133,7 @@ bool isRequired(const FieldSpec &field) {
 // A value as an editor writes it: numbers and lists are none of them text.
 Json literal(const FieldSpec &field, std::string_view text) {
   const bool isText = field.type == FieldType::Word || field.type == FieldType::Name ||
-                      field.type == FieldType::Path;
+                      field.type == FieldType::Path || field.type == FieldType::Text;
   Json value = isText ? Json(text) : Json::parse(text, nullptr, /*allow_exceptions=*/false);
   return value.is_discarded() ? Json(text) : value;
 }

@@ -66,7 +66,8 @@ TEST(ErrorTexts, CoverEveryCode) {
   const auto isOfLaterPhases =
       [](JobCode code) { // the driver reads texts, modules and machines, not the front end
         return code == JobCode::TextUnreadable || code == JobCode::TextTooShort ||
-               code == JobCode::ModuleUnreadable || code == JobCode::MachineUnreadable;
+               code == JobCode::PromptsUnreadable || code == JobCode::ModuleUnreadable ||
+               code == JobCode::MachineUnreadable;
       };
   for (const JobCodeMeaning &known : jobCodes()) {
     const std::string code = codeOf(Rule::J, number(known.code));

@@ -20,6 +20,7 @@ protected:
     folder = std::filesystem::temp_directory_path() / ("vime-examples-" + std::to_string(getpid()));
     std::filesystem::create_directories(folder / "checkpoint");
     write("corpus.txt", std::string(1 << 20, 'a'));
+    write("train.jsonl", "{\"prompt\": \"12+7=\", \"answer\": \"19\"}\n");
     write("module.pt", "hashed, not read");
     write("short.txt", "a text of a few words");
     std::filesystem::create_directories(folder / "orders");
@@ -54,17 +55,19 @@ private:
 
 TEST_F(JobExamples, TheSampleIsALegalJob) {
   EXPECT_TRUE(codesOf(std::string(sampleJob())).empty());
+  EXPECT_TRUE(codesOf(std::string(sampleRoundsJob())).empty());
 }
 
 TEST_F(JobExamples, WrongLinesHaveTheirCode) {
   for (const JobExample &example : jobExamples())
-    EXPECT_EQ(codesOf(sampleJobWith(example.wrong)), std::vector{number(example.code)})
+    EXPECT_EQ(codesOf(sampleJobWith(example.wrong, example.ofRounds)),
+              std::vector{number(example.code)})
         << codePage(codeOf(Rule::J, number(example.code))).value_or("");
 }
 
 TEST_F(JobExamples, RightLinesHaveNone) {
   for (const JobExample &example : jobExamples())
-    EXPECT_TRUE(codesOf(sampleJobWith(example.right)).empty()) << example.right;
+    EXPECT_TRUE(codesOf(sampleJobWith(example.right, example.ofRounds)).empty()) << example.right;
 }
 
 TEST(CodePage, EveryCodeHasOne) {

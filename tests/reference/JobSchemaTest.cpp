@@ -44,19 +44,21 @@ TEST(JobSchema, TakesTheExamples) {
     }
   EXPECT_GE(jobs, 4);
   EXPECT_EQ(problemOfJob(sampleJob()), "");
+  EXPECT_EQ(problemOfJob(sampleRoundsJob()), "");
 }
 
 TEST(JobSchema, TakesEveryExampleThatIsRight) {
   for (const JobExample &example : jobExamples())
     if (example.code != JobCode::EmptyFile)
-      EXPECT_EQ(problemOfJob(sampleJobWith(example.right)), "") << example.right;
+      EXPECT_EQ(problemOfJob(sampleJobWith(example.right, example.ofRounds)), "") << example.right;
 }
 
 TEST(JobSchema, RefusesKeysWordsUnitsAndRanges) {
   const auto refuses = [](JobCode code) {
     for (const JobExample &example : jobExamples())
       if (example.code == code)
-        EXPECT_NE(problemOfJob(sampleJobWith(example.wrong)), "") << example.wrong;
+        EXPECT_NE(problemOfJob(sampleJobWith(example.wrong, example.ofRounds)), "")
+            << example.wrong;
   };
   for (const JobCode code :
        {JobCode::NotASection, JobCode::Version, JobCode::UnknownKey, JobCode::MissingKey,

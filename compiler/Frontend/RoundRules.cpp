@@ -1,0 +1,331 @@
+// checkRounds: J over the roles and the steps of a job with rounds. What is generated and learned:
+// RolloutRules.cpp, AlgorithmRules.cpp.
+#include <algorithm>
+#include <string>
+
+#include "compiler/Frontend/Microbatch.h"
+#include "compiler/Frontend/Rules.h"
+#include "schedules/Registry.h"
+
+namespace vime {
+
+namespace {
+
+constexpr std::uint64_t kMostSteps = 2147483647;
+
+/// Something that rounds cannot have yet.
+void later(Draft &draft, std::string what, const SourceSpan &at, std::string help) {
+  draft
+      .error(JobCode::LaterValue, "rounds ask for something vime cannot do yet: " + what, at,
+             "not with rounds")
+      .withHelp(std::move(help));
+}
+
+void checkEnginesBehindActor(Draft &draft) {
+  const Job &job = draft.job;
+  const std::uint32_t all = job.cluster.ranks.value, first = job.actor.firstRank.value,
+                      end = first + job.actor.ranks.value;
+  const bool isActorKnown = draft.areKnown({"cluster.ranks", "roles.actor.ranks"});
+  if (isActorKnown && first != 0)
+    draft
+        .error(JobCode::RoleRanks, "the actor must have the first ranks of the cluster",
+               job.actor.ranks.span, "begins at rank " + text(first))
+        .withHelp("write `ranks: " + rangeText(0, job.actor.ranks.value) + '`');
+  else if (isActorKnown && end >= all && !draft.isStated("roles.rollout.ranks"))
+    draft
+        .error(JobCode::RoleRanks,
+               "no rank is left for the engines: the actor has " +
+                   rangeText(first, job.actor.ranks.value),
+               job.actor.ranks.span)
+        .note("the cluster has " + counted(all, "rank"), job.cluster.ranks.span)
+        .withHelp("give the actor fewer ranks, or the cluster more");
+}
+
+void checkEngineRanks(Draft &draft) {
+  const Job &job = draft.job;
+  const auto &engines = job.rolloutRole;
+  const std::uint32_t first = engines.firstRank.value, count = engines.ranks.value,
+                      all = job.cluster.ranks.value,
+                      end = job.actor.firstRank.value + job.actor.ranks.value;
+  if (!draft.isKnown("roles.rollout.ranks"))
+    return;
+  if (first == 0)
+    draft
+        .error(JobCode::RoleRanks, "the engines must be behind the ranks of the actor",
+               engines.ranks.span, "begin at rank 0")
+        .withHelp("give the first ranks to the actor");
+  else if (draft.isKnown("roles.actor.ranks") && job.actor.firstRank.value == 0 && first != end)
+    draft
+        .error(JobCode::RoleRanks,
+               (first < end ? "the actor and the engines share ranks, from rank "
+                            : "no role has the ranks before the engines, from rank ") +
+                   text(std::min(first, end)),
+               engines.ranks.span, "these are " + rangeText(first, count))
+        .note("the actor has " + rangeText(job.actor.firstRank.value, job.actor.ranks.value),
+              job.actor.ranks.span)
+        .withHelp("write `ranks: " + rangeText(end, count) + '`');
+  else if (draft.areKnown({"cluster.ranks", "roles.actor.ranks"}) && first + count != all)
+    draft
+        .error(JobCode::RoleRanks,
+               "the roles have " + counted(first + count, "rank") + ", the cluster has " +
+                   text(all),
+               engines.ranks.span, "these are " + rangeText(first, count))
+        .note("the cluster", job.cluster.ranks.span)
+        .withHelp(all > first ? "write `ranks: " + rangeText(first, all - first) +
+                                    "`, or `cluster.ranks: " + text(first + count) + '`'
+                              : "write `cluster.ranks: " + text(first + count) + '`');
+}
+
+void checkIdleEngines(Draft &draft) {
+  const Job &job = draft.job;
+  const std::uint64_t engines = job.rolloutRole.ranks.value,
+                      prompts =
+                          std::max<std::uint64_t>(candidatesOf(job), job.evaluation.count.value);
+  if (!draft.areKnown({"roles.rollout.ranks", "batch.prompts", "rollout.over_sample"}) ||
+      prompts >= engines)
+    return;
+  draft
+      .error(JobCode::UnusedValue,
+             counted(engines - prompts, "engine") + " would have nothing to do: a round draws " +
+                 counted(prompts, "prompt"),
+             job.rolloutRole.ranks.span, counted(engines, "engine"))
+      .note("each engine takes whole prompts", job.batch.prompts.span)
+      .withHelp("use at most " + counted(prompts, "engine") + ", or more prompts");
+}
+
+void checkModelOfEngines(Draft &draft) {
+  const Job &job = draft.job;
+  const auto &model = job.rolloutRole.model;
+  if (!draft.areKnown({"roles.rollout.model", "roles.actor.model"}) ||
+      !draft.model(job.actor.model.value) || model.value == job.actor.model.value)
+    return;
+  draft
+      .error(JobCode::RoleModel,
+             "the engines must have the actor's model, " + code(job.actor.model.value), model.span,
+             "another model")
+      .note("the actor's model", job.actor.model.span)
+      .withHelp("leave `roles.rollout.model` out");
+}
+
+void checkReferenceModel(Draft &draft) {
+  const Job &job = draft.job;
+  const auto &name = job.reference.model;
+  const Job::NamedModel *actor = draft.model(job.actor.model.value);
+  if (!draft.areKnown({"roles.ref.model", "roles.actor.model"}) || !actor)
+    return;
+  const Job::NamedModel *model = draft.model(name.value);
+  if (!model)
+    draft
+        .error(JobCode::UnknownModel, "there is no model " + code(name.value), name.span,
+               "not a name in `models`")
+        .withHelp("leave `roles.ref.model` out: then it is the actor's");
+  else if (!draft.isSpoiled("models") && model->config != actor->config)
+    draft
+        .error(JobCode::RoleModel,
+               "the reference must have the actor's sizes and type, " + code(model->name) +
+                   " has others than " + code(actor->name),
+               name.span)
+        .note("the actor's model", actor->span)
+        .withHelp("use a model that differs by its checkpoint only");
+}
+
+void checkFamily(Draft &draft) {
+  const Job::NamedModel *model = draft.model(draft.job.actor.model.value);
+  if (!model || !draft.isKnown("models." + model->name + ".family"))
+    return;
+  const SourceSpan &at = draft.origin("models." + model->name + ".family").span;
+  if (!isDecoder(model->config.family))
+    draft
+        .error(JobCode::RoleModel,
+               "a model of family " + code(nameOf(model->config.family)) + " generates nothing", at,
+               "no decoder")
+        .withHelp("use a decoder: `llama`, `qwen2` or `qwen3`");
+}
+
+// --- Steps ---
+
+/// Numbers of samples around `size` that `all` is a multiple of.
+std::string divisorsAround(std::uint64_t size, std::uint64_t all) {
+  std::uint64_t below = size, above = size;
+  while (all % below != 0)
+    --below;
+  while (all % above != 0)
+    ++above;
+  return text(below) + " or " + text(above);
+}
+
+void checkStepsOfRound(Draft &draft) {
+  const Job &job = draft.job;
+  const std::uint64_t prompts = job.batch.prompts.value, samples = job.batch.samplesPerPrompt.value,
+                      all = prompts * samples, step = job.batch.global.value;
+  if (!draft.areKnown({"batch.prompts", "batch.samples_per_prompt", "batch.global"}) ||
+      (step != 0 && all % step == 0))
+    return;
+  const std::string ofPrompts =
+      counted(prompts, "prompt") + " with " + counted(samples, "sample") + " each";
+  if (step > all)
+    draft
+        .error(JobCode::BatchSize,
+               "a step takes " + counted(step, "sample") + ", a round has only " + text(all),
+               job.batch.global.span)
+        .note(ofPrompts, job.batch.prompts.span)
+        .withHelp("use at most " + counted(all, "sample"));
+  else
+    draft
+        .error(JobCode::BatchSize,
+               "the " + counted(all, "sample") + " of a round are no whole steps of " + text(step),
+               job.batch.global.span, text(all % step) + " would be left over")
+        .note(ofPrompts, job.batch.prompts.span)
+        .withHelp("use steps of " + divisorsAround(step, all) + " samples; none is dropped");
+}
+
+void checkShareOfReplicas(Draft &draft) {
+  const Job &job = draft.job;
+  if (!draft.areKnown({"batch.global", "roles.actor.parallel.dp"}) ||
+      job.batch.global.value >= job.actor.data.value)
+    return;
+  draft
+      .error(JobCode::BatchSize,
+             "a step of " + counted(job.batch.global.value, "sample") + " has none for some of " +
+                 counted(job.actor.data.value, "replica"),
+             job.batch.global.span)
+      .note("the replicas", job.actor.data.span)
+      .withHelp("use at least " + counted(job.actor.data.value, "sample"));
+}
+
+void checkLength(Draft &draft) {
+  const Job &job = draft.job;
+  if (!draft.areKnown(
+          {"run.rounds", "batch.prompts", "batch.samples_per_prompt", "batch.global"}) ||
+      job.run.rounds.value <= kMostSteps / std::max<std::uint64_t>(stepsOfRound(job), 1))
+    return;
+  draft
+      .error(JobCode::Range,
+             counted(job.run.rounds.value, "round") + " of " + counted(stepsOfRound(job), "step") +
+                 " are more than " + text(kMostSteps) + " steps",
+             job.run.rounds.span)
+      .withHelp("use fewer rounds");
+}
+
+/// What follows from rounds cannot be something else.
+void checkDerived(Draft &draft) {
+  const Job &job = draft.job;
+  const auto refuse = [&](std::string_view path, std::uint64_t value, std::uint64_t follows,
+                          const SourceSpan &at, std::string_view from) {
+    if (draft.isKnown(std::string(path)) && value != follows)
+      draft
+          .error(JobCode::UnusedValue,
+                 code(path) + " has no use where there are rounds: it follows from " +
+                     std::string(from),
+                 at, "is " + text(follows))
+          .withHelp("remove it");
+  };
+  if (draft.areKnown({"run.rounds", "batch.prompts", "batch.samples_per_prompt", "batch.global"}) &&
+      job.run.rounds.value <= kMostSteps / std::max<std::uint64_t>(stepsOfRound(job), 1))
+    refuse("run.steps", job.run.steps.value,
+           job.run.rounds.value * std::max<std::uint64_t>(stepsOfRound(job), 1), job.run.steps.span,
+           "`run.rounds` and `batch`");
+  if (draft.areKnown({"data.max_prompt", "rollout.max_new"}))
+    refuse("data.sequence", job.data.sequence.value,
+           std::uint64_t{job.data.maxPrompt.value} + job.rollout.maxNew.value,
+           job.data.sequence.span, "`data.max_prompt` and `rollout.max_new`");
+}
+
+// A checkpoint has no room for what was generated: between two rounds there is nothing of it.
+void checkSavedRounds(Draft &draft) {
+  const Job &job = draft.job;
+  const std::uint64_t steps = std::max<std::uint64_t>(stepsOfRound(job), 1),
+                      every = job.checkpoint.every.value;
+  if (!draft.areKnown({"checkpoint.every", "run.steps"}) || every % steps == 0)
+    return;
+  const std::uint64_t below = every / steps * steps;
+  draft
+      .error(JobCode::RoundInterval,
+             "a checkpoint every " + counted(every, "step") + " would fall into rounds of " +
+                 text(steps),
+             job.checkpoint.every.span)
+      .note("steps of a round: samples of its prompts, by those of a step", job.batch.global.span)
+      .withHelp("use " + (below == 0 ? "" : text(below) + " or ") + text(below + steps) + " steps");
+}
+
+// Weights lie in multiples of 8 bytes.
+void checkBucket(Draft &draft) {
+  const auto &bucket = draft.job.weightSync.bucket;
+  if (!draft.isKnown("weight_sync.bucket") || bucket.value % 8 == 0)
+    return;
+  draft
+      .error(JobCode::Range,
+             "weights are sent in multiples of 8 bytes, not in parts of " + text(bucket.value),
+             bucket.span)
+      .withHelp("use a multiple of 8 bytes, as in `64MiB`");
+}
+
+// --- What there is not yet ---
+
+void checkMeshOfRounds(Draft &draft) {
+  const Job &job = draft.job;
+  if (draft.isKnown("roles.actor.parallel.dp") && job.actor.data.value > 2)
+    later(draft, "more than two replicas", job.actor.data.span, "write `dp: 2`, or `dp: 1`");
+  if (draft.isKnown("roles.actor.parallel.shard") && job.actor.shard.value)
+    later(draft, "replicas that share their weights", job.actor.shard.span, "write `shard: false`");
+  if (draft.isKnown("cluster.kernels") &&
+      job.cluster.kernels.value == nameOf(KernelLibrary::LibTorch))
+    later(draft, "engines with other kernels than vime's", job.cluster.kernels.span,
+          "write `kernels: native`");
+}
+
+void checkOrderOfRounds(Draft &draft) {
+  const Job &job = draft.job;
+  const Order *order =
+      draft.isKnown("pipeline.schedule") ? findOrder(job.pipeline.schedule.value) : nullptr;
+  if (order && order->takes.slices)
+    later(draft, "samples in slices", job.pipeline.schedule.span, "choose another order");
+  if (order && order->placement == "both ways")
+    later(draft, "two copies of the model", job.pipeline.schedule.span, "choose another order");
+}
+
+void checkTiedHead(Draft &draft) {
+  const Job::NamedModel *model = draft.model(draft.job.actor.model.value);
+  if (model && draft.isKnown("models." + model->name + ".tied") && model->config.tiedHead)
+    later(draft, "a head that is tied to the embedding",
+          draft.origin("models." + model->name + ".tied").span, "write `tied: false`");
+}
+
+void checkUnitOfMicrobatch(Draft &draft) {
+  const Job &job = draft.job;
+  if (!draft.isKnown("pipeline.microbatch") || isPacked(job))
+    return;
+  const std::uint64_t samples = job.pipeline.microbatch.value.count,
+                      tokens = samples * job.data.sequence.value;
+  later(draft, "microbatches that are counted in samples", job.pipeline.microbatch.span,
+        draft.isKnown("data.sequence")
+            ? "write `microbatch: " + counted(tokens, "token") + "`, which holds " +
+                  counted(samples, "sample") + " of the longest, and more short ones"
+            : "count it in tokens");
+}
+
+} // namespace
+
+void checkRounds(Draft &draft) {
+  checkEnginesBehindActor(draft);
+  checkEngineRanks(draft);
+  checkIdleEngines(draft);
+  checkModelOfEngines(draft);
+  checkReferenceModel(draft);
+  checkFamily(draft);
+  checkStepsOfRound(draft);
+  checkShareOfReplicas(draft);
+  checkLength(draft);
+  checkDerived(draft);
+  checkSavedRounds(draft);
+  checkBucket(draft);
+  checkMeshOfRounds(draft);
+  checkOrderOfRounds(draft);
+  checkTiedHead(draft);
+  checkUnitOfMicrobatch(draft);
+  checkRollout(draft);
+  checkReward(draft);
+  checkAlgorithm(draft);
+}
+
+} // namespace vime
