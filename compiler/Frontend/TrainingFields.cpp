@@ -362,7 +362,7 @@ std::vector<FieldSpec> runRows() {
        .derivedFrom = "run.rounds, batch.prompts, batch.samples_per_prompt, batch.global",
        .aliases = "train-iters",
        .phase = "plan",
-       .sentence = "number of optimizer updates; follows from the rounds where there are any",
+       .sentence = "number of optimizer updates",
        .binding = IN_JOB(run.steps)},
       {.path = "run.seed",
        .type = Count,

@@ -17,6 +17,7 @@
 #include "compiler/Lowering/TiedHead.h"
 #include "kernels/SquareNumbers.h"
 #include "kernels/SumType.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Plan/StepHeader.h"
 #include "schedules/ForwardOnly.h"

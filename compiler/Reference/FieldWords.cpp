@@ -14,7 +14,7 @@ namespace vime {
 namespace {
 
 // Of fields that have no default: what a small job says.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 27> kExamples = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 28> kExamples = {{
     {"version", "1"},
     {"name", "text-1f1b"},
     {"cluster.ranks", "4"},
@@ -40,6 +40,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 27> kExample
     {"reward.command", "python3 judge.py"},
     {"reward.url", "http://127.0.0.1:8000/score"},
     {"roles.rollout.ranks", "4-5"},
+    {"algorithm.dual_clip", "3"},
     {"optimizer.lr", "3.0e-4"},
     {"run.steps", "200"},
 }};
@@ -80,7 +81,7 @@ std::string withinRange(const FieldSpec &field) {
   case FieldType::PerRank:
     return "3";
   case FieldType::Tokens:
-    return "[10, \";\"]";
+    return "[10, 59]";
   case FieldType::Amount:
     return printValue(field, Quantity{static_cast<std::uint64_t>(least), false});
   case FieldType::Path:
