@@ -104,7 +104,7 @@ bool CommandScorer::take(std::string_view line, ScorerAnswer &answer) {
     answer = lost(StatusCode::RankFailed, reply.status().message(), 0);
   else if (reply->id > asked)
     answer = lost(StatusCode::RankFailed,
-                  fmt::format("answered {}, which it was not asked", quoted(line)), 0);
+                  fmt::format("answered {}, which it was not asked", shortened(line)), 0);
   else if (reply->id < asked || hasScore)
     return false; // late, or twice
   else {
@@ -141,7 +141,7 @@ ScorerAnswer CommandScorer::lost(StatusCode code, std::string why, double grace)
     words.remove_suffix(1);
   words = words.substr(words.rfind('\n') == words.npos ? 0 : words.rfind('\n') + 1);
   if (!words.empty())
-    why += "; it last said " + quoted(words);
+    why += "; it last said " + shortened(words);
   return {.kind = ScorerAnswer::Kind::Lost, .code = code, .why = std::move(why)};
 }
 

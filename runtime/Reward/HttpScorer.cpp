@@ -14,13 +14,13 @@ bool isPassing(int status) { return status == 408 || status == 429 || status / 1
 ScorerAnswer judge(std::uint64_t id, const HttpReply &reply) {
   if (reply.status / 100 != 2)
     return {.kind = isPassing(reply.status) ? Kind::Again : Kind::Refused,
-            .why = fmt::format("answered with status {}: {}", reply.status, quoted(reply.body))};
+            .why = fmt::format("answered with status {}: {}", reply.status, shortened(reply.body))};
   const StatusOr<RewardReply> score = parseReply(reply.body);
   if (!score.ok())
     return {.kind = Kind::Again, .why = score.status().message()};
   if (score->id != id)
     return {.kind = Kind::Again,
-            .why = fmt::format("answered {}, asked for id {}", quoted(reply.body), id)};
+            .why = fmt::format("answered {}, asked for id {}", shortened(reply.body), id)};
   return {.score = score->score};
 }
 

@@ -34,7 +34,7 @@ std::string describeRequest(std::uint64_t id, const RewardRequest &request) {
 
 StatusOr<RewardReply> parseReply(std::string_view text) {
   const auto refuse = [&](const char *what) {
-    return Status(StatusCode::InvalidInput, fmt::format("answered {}, {}", quoted(text), what));
+    return Status(StatusCode::InvalidInput, fmt::format("answered {}, {}", shortened(text), what));
   };
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
@@ -47,7 +47,7 @@ StatusOr<RewardReply> parseReply(std::string_view text) {
   return RewardReply{id->get<std::uint64_t>(), score->get<double>()};
 }
 
-std::string quoted(std::string_view text) {
+std::string shortened(std::string_view text) {
   std::string shown = withReplacements(text.substr(0, kMostQuoted));
   for (char &byte : shown)
     if (static_cast<unsigned char>(byte) < ' ' || byte == 0x7F)

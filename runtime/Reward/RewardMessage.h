@@ -26,6 +26,6 @@ struct RewardReply {
 StatusOr<RewardReply> parseReply(std::string_view text);
 
 /// The beginning of a text from outside, for messages: short, on one line, UTF-8.
-std::string quoted(std::string_view text);
+std::string shortened(std::string_view text);
 
 } // namespace vime
