@@ -35,6 +35,20 @@ std::vector<plan::Origin> originsOf(const Job &job) {
   comesFrom("roles.actor.parallel.shard", job.actor.shard.span,
             {Opcode::Unshard, Opcode::Reshard, Opcode::ReduceScatter, Opcode::ReduceSquares});
   comesFrom("data.text", job.data.text.span, {Opcode::Load});
+  if (hasRounds(job)) {
+    comesFrom("data.prompts", job.data.prompts.span, {Opcode::DrawPrompts, Opcode::LoadRound});
+    comesFrom("eval.prompts", job.evaluation.prompts.span,
+              {Opcode::DrawEvaluation, Opcode::ScoreEvaluation});
+    comesFrom("reward", job.reward.rule.span, {Opcode::Score});
+    comesFrom("batch.global", job.batch.global.span, {Opcode::Pack});
+    comesFrom("algorithm.loss", job.algorithm.loss.span, {Opcode::PolicyLoss});
+    comesFrom("roles.ref.model", job.reference.model.span,
+              {Opcode::Infer, Opcode::LogProbabilities});
+    comesFrom("weight_sync.transport", job.weightSync.transport.span,
+              {Opcode::BroadcastWeights, Opcode::Pause, Opcode::Flush, Opcode::Install,
+               Opcode::Publish, Opcode::Resume});
+    comesFrom("roles.rollout.ranks", job.rolloutRole.ranks.span, {Opcode::Wake, Opcode::Generate});
+  }
   comesFrom("eval.text", job.evaluation.text.span,
             {Opcode::Evaluate, Opcode::EvaluateLoss, Opcode::LoadEvaluation,
              Opcode::ReportEvaluation, Opcode::MeasureEvaluation});

@@ -10,6 +10,8 @@
 #include "compiler/Lowering/ProgramWriter.h"
 #include "compiler/Lowering/RankBuffers.h"
 #include "compiler/Lowering/ReceiveSlotsOfJob.h"
+#include "compiler/Lowering/RolloutWriter.h"
+#include "compiler/Lowering/RoundSettings.h"
 #include "compiler/Lowering/SaveRun.h"
 #include "compiler/Lowering/SplitStages.h"
 #include "compiler/Lowering/StepFamily.h"
@@ -19,6 +21,7 @@
 #include "kernels/SumType.h"
 #include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Mesh.h"
+#include "runtime/Plan/RolloutRecords.h"
 #include "runtime/Plan/StepHeader.h"
 #include "schedules/ForwardOnly.h"
 #include "schedules/OrderTable.h"
@@ -56,7 +59,7 @@ class TrainingLoop {
 public:
   TrainingLoop(const Job &job, const Schedule &order, Plan &plan)
       : job(job), order(order), plan(plan), model(plan.models[0]), pipeline(plan.mesh.pipeline),
-        ranks(representatives(plan.mesh)), hasReplicas(plan.mesh.data > 1),
+        ranks(plan.mesh.pipeline * std::min(plan.mesh.data, 2u)), hasReplicas(plan.mesh.data > 1),
         copies(static_cast<std::uint32_t>(order.copies)),
         depth(static_cast<std::uint32_t>(depthOf(order))),
         runsEarly(job.optimizer.commit.value == "post_validated"), chunkOf(order.placement.size()) {
@@ -66,22 +69,38 @@ public:
     placeStages();
     describeMessages();
     nameDecisions(members);
+    RolloutGroups groups{};
+    if (hasRounds(plan))
+      groups = addRolloutGroups(plan, header);
     ProgramWriter programs(plan);
+    RolloutWriter rollout(plan, groups, localStages, programs);
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
       plan.programs[rank].stages = localStages[rank % pipeline];
+    if (hasRounds(plan))
+      rollout.placeStages(plan);
     forEachLocalStage(ranks, [&](std::uint32_t rank, std::uint32_t chunk) {
+      programs.local(rank, Opcode::Initialize, chunk);
+    });
+    forEachReferenceStage([&](std::uint32_t rank, std::uint32_t chunk) {
       programs.local(rank, Opcode::Initialize, chunk);
     });
     forEachCopy([&](std::uint32_t first, std::uint32_t copy) {
       tiedHead(first, copy).shareWeights(programs);
     });
+    if (hasRounds(plan))
+      rollout.wake();
     programs.beginLoop(/*id=*/0, static_cast<std::uint32_t>(job.run.steps.value),
                        endsEarly() ? when(Decision::Stop, 1) : std::uint8_t{0});
-    startStep(programs);
+    if (hasRounds(plan))
+      startStepOfRound(programs, rollout, groups);
+    else
+      startStep(programs);
+    if (hasReference(plan))
+      runMembers(programs, inferred(members), Pass::Infer);
     if (runsEarly)
       runAndSettle(programs);
     else
-      runMembers(programs, members);
+      runMembers(programs, members, hasRounds(plan) ? Pass::TrainPolicy : Pass::Train);
     forEachCopy([&](std::uint32_t first, std::uint32_t copy) {
       tiedHead(first, copy).addGradients(programs);
     });
@@ -99,6 +118,10 @@ public:
     if (saves()) // the leading replica, since all have the same weights
       saveBehindStep(programs, localStages, depth, when(Decision::Save, 1));
     programs.endLoop();
+    if (evaluatesPrompts()) {
+      rollout.sync(/*behindLastRound=*/true);
+      rollout.evaluate();
+    }
     if (saves())
       nameLastCheckpoint(programs, localStages, kCoordinator);
     if (!job.run.exportTo.value.empty())
@@ -114,26 +137,38 @@ private:
       chunkOf[stage] = static_cast<std::uint32_t>(here.size());
       here.push_back({.model = 0, .stage = stage});
     }
+    if (!hasReference(plan))
+      return;
+    // Behind those that are trained, in the same places.
+    for (std::uint32_t stage = 0; stage < order.placement.size(); ++stage) {
+      auto &here = localStages[order.placement[stage]];
+      referenceChunkOf.push_back(static_cast<std::uint32_t>(here.size()));
+      here.push_back({.model = 1, .stage = stage});
+    }
   }
 
   void describeMessages() {
     const MicrobatchCaps caps = capsOf(job);
     const auto microbatches = mostMicrobatches(job);
-    std::size_t mostStages = 0;
+    std::int64_t mostStages = 0; // that a rank trains
     for (const auto &stages : localStages)
-      mostStages = std::max(mostStages, stages.size());
+      mostStages = std::max(mostStages, std::count_if(stages.begin(), stages.end(), isTrained));
     const std::uint32_t perToken =
         stageSpec(model.config, model.stages[0], caps).boundaryBytesPerToken;
     boundary = {.type = model.config.type, .fixed = 0, .perToken = perToken};
     samples = {.type = DataType::Int32, .fixed = extent(microbatches, caps.tokens * 4ull)};
-    losses = {.type = DataType::Float64, .fixed = extent(microbatches, 8)};
-    const Message header{.type = DataType::Byte,
-                         .fixed = static_cast<std::uint32_t>(StepHeader::bytes(microbatches))};
+    const std::size_t ofLoss = hasRounds(plan) ? sizeof(PolicyNumbers) : sizeof(double);
+    losses = {.type = DataType::Float64, .fixed = extent(microbatches, ofLoss)};
+    policy = {.type = DataType::Float64,
+              .fixed = extent(microbatches, policyRegion(caps.tokens, caps.segments).bytes)};
+    header = {.type = DataType::Byte,
+              .fixed = static_cast<std::uint32_t>(StepHeader::bytes(microbatches))};
     const Message segments{.type = DataType::Int32,
                            .fixed = extent(microbatches, (caps.segments + 1) * 4ull)};
-    const Message squares{
-        .type = DataType::Float64,
-        .fixed = static_cast<std::uint32_t>(sizeof(double) * kSquareNumbers * mostStages)};
+    const Message squares{.type = DataType::Float64,
+                          .fixed =
+                              static_cast<std::uint32_t>(sizeof(double) * kSquareNumbers *
+                                                         static_cast<std::size_t>(mostStages))};
     const Message stats{.type = DataType::Byte,
                         .fixed = static_cast<std::uint32_t>(statsBytes(plan))};
     plan.groups = {
@@ -193,6 +228,7 @@ private:
                                               .message = {.type = DataType::Float64}}});
   }
 
+  bool evaluatesPrompts() const { return plan.round.evaluation.every != 0; }
   bool saves() const { return !job.checkpoint.directory.value.empty(); }
 
   bool endsEarly() const {
@@ -207,7 +243,12 @@ private:
         plan.decisions.back().values.insert(plan.decisions.back().values.end(),
                                             member.microbatches.begin(), member.microbatches.end());
     }
-    if (evaluationMicrobatches(job) != 0) {
+    if (evaluatesPrompts()) { // at the beginning of rounds
+      const RoundSettings &round = plan.round;
+      const bool always = round.rollout.steps == 1 && round.evaluation.every == 1;
+      plan.decisions.push_back(
+          {Decision::Evaluate, always ? std::vector{1u} : std::vector{0u, 1u}});
+    } else if (evaluationMicrobatches(job) != 0) {
       const bool always = job.evaluation.every.value == 1 || job.run.steps.value == 1;
       plan.decisions.push_back(
           {Decision::Evaluate, always ? std::vector{1u} : std::vector{0u, 1u}});
@@ -220,6 +261,8 @@ private:
       plan.decisions.push_back({Decision::Stop, {0, 1}});
     if (!runsEarly) {
       plan.decisions.push_back({Decision::Bad, {0, 1}});
+      if (plan.round.rollout.steps > 1)
+        plan.decisions.push_back({Decision::Rollout, {0, 1}});
       return;
     }
     plan.decisions.push_back({Decision::Pending, {0, 1}});
@@ -258,6 +301,53 @@ private:
     });
   }
 
+  // In the first step of a round engines get the weights and answer prompts before it trains. The
+  // header goes round twice: how many microbatches a step has is known when its samples are.
+  void startStepOfRound(ProgramWriter &programs, RolloutWriter &rollout,
+                        const RolloutGroups &groups) {
+    const std::uint8_t begins =
+        plan.round.rollout.steps > 1 ? when(Decision::Rollout, 1) : std::uint8_t{0};
+    programs.local(kCoordinator, Opcode::Decide);
+    rollout.shareHeader();
+    shareHeader(programs);
+    programs.beginCase(begins);
+    rollout.sync();
+    programs.endCase();
+    if (evaluatesPrompts()) {
+      programs.beginCase(when(Decision::Evaluate, 1));
+      rollout.evaluate();
+      programs.endCase();
+    }
+    programs.beginCase(begins);
+    rollout.generate();
+    programs.endCase();
+    programs.local(kCoordinator, Opcode::Pack);
+    if (hasReplicas) {
+      programs.collective(Opcode::Broadcast, kDecisionGroup, kCoordinator);
+      programs.collective(Opcode::Broadcast, groups.round, kCoordinator);
+    }
+    forEachReplica([&](std::uint32_t first) {
+      programs.local(first, Opcode::LoadRound);
+      programs.collective(Opcode::Broadcast, kStepGroup, first, Waiting::AllButRoot);
+      sendSamples(programs, first, copies);
+      if (const std::uint32_t last = endOf(first, lastOf(0)).rank; last != first)
+        programs.transfer({first}, {last}, Flow::Metrics, policy, BufferKind::Policy);
+    });
+  }
+
+  // The same numbers of microbatches in forwards alone.
+  std::vector<StepMember> inferred(const std::vector<StepMember> &members) const {
+    std::vector<std::uint32_t> numbers;
+    for (const StepMember &member : members)
+      numbers.insert(numbers.end(), member.microbatches.begin(), member.microbatches.end());
+    const Schedule forwards = forwardOnly(order.placement, static_cast<int>(pipeline),
+                                          static_cast<int>(numbers.back()), order.slices);
+    auto passes =
+        membersOf(forwards, numbers.back(), numbers, /*fillsUp=*/false, receiveSlotsOf(job));
+    assert(passes); // an order of forwards alone never gets stuck
+    return std::move(*passes);
+  }
+
   // To the ends of so many copies of the model.
   void sendSamples(ProgramWriter &programs, std::uint32_t first, std::uint32_t toCopies) {
     programs.collective(Opcode::Broadcast, kSegmentsGroup, first);
@@ -288,7 +378,7 @@ private:
   // One number of microbatches needs no decision. Loops stand between edges where all is quiet, so
   // that they can be judged for any number of trips; but what a checkpoint writes meanwhile has to
   // end there, so that then they do so only where unrolling them would take long.
-  void runMembers(ProgramWriter &programs, const std::vector<StepMember> &members) {
+  void runMembers(ProgramWriter &programs, const std::vector<StepMember> &members, Pass pass) {
     constexpr std::uint64_t kMostUnrolled = std::uint64_t{1} << 20; // nodes
     for (const StepMember &member : members) {
       const bool isLong =
@@ -296,7 +386,7 @@ private:
       const bool isCase = members.size() > 1 || member.microbatches.size() > 1 || isLong;
       if (isCase)
         programs.beginCase(conditionOf(member, members));
-      writePass(programs, member.folded, Pass::Train, member.microbatches.size() > 1);
+      writePass(programs, member.folded, pass, member.microbatches.size() > 1);
       if (isCase)
         programs.endCase();
     }
@@ -312,12 +402,13 @@ private:
   }
 
   void writePass(ProgramWriter &programs, const FoldedClock &folded, Pass pass, bool isDecided) {
-    passWriter(programs).write(folded, pass, nextLoop, isDecided);
+    passWriter(programs, pass == Pass::Infer ? referenceChunkOf : chunkOf)
+        .write(folded, pass, nextLoop, isDecided);
     nextLoop += static_cast<std::uint32_t>(folded.parts.size() / 2);
   }
 
-  PassWriter passWriter(ProgramWriter &programs) const {
-    return {{order.placement, depth, chunkOf, boundary, pipeline, ranks / pipeline, fillsUp(job),
+  PassWriter passWriter(ProgramWriter &programs, const std::vector<std::uint32_t> &chunks) const {
+    return {{order.placement, depth, chunks, boundary, pipeline, ranks / pipeline, fillsUp(job),
              windowOf(job, order), ruleOf(job)},
             programs};
   }
@@ -335,7 +426,7 @@ private:
           return node.kind != NodeKind::Forward && node.kind != NodeKind::SendForward;
         });
     const auto warmUp = nodes.first(static_cast<std::size_t>(firstGradient - nodes.begin()));
-    PassWriter pass = passWriter(programs);
+    PassWriter pass = passWriter(programs, chunkOf);
     pass.begin(*clock);
     pass.write(warmUp);
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
@@ -504,10 +595,18 @@ private:
         visit(first, copy);
     });
   }
+  // Those that are trained.
   template <typename Visit> void forEachLocalStage(std::uint32_t end, Visit visit) {
     for (std::uint32_t rank = 0; rank < end; ++rank)
       for (std::uint32_t chunk = 0; chunk < localStages[rank % pipeline].size(); ++chunk)
-        visit(rank, chunk);
+        if (isTrained(localStages[rank % pipeline][chunk]))
+          visit(rank, chunk);
+  }
+  template <typename Visit> void forEachReferenceStage(Visit visit) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      for (std::uint32_t chunk = 0; chunk < localStages[rank % pipeline].size(); ++chunk)
+        if (!isTrained(localStages[rank % pipeline][chunk]))
+          visit(rank, chunk);
   }
 
   const Job &job;
@@ -519,8 +618,9 @@ private:
   const std::uint32_t copies, depth;  // of the model; stages of one
   const bool runsEarly;               // the optimizer, ahead of the verdict on its gradients
   std::vector<std::uint32_t> chunkOf; // by stage: index in its rank's stage table
+  std::vector<std::uint32_t> referenceChunkOf;      // likewise, of the reference model
   std::vector<std::vector<LocalStage>> localStages; // by rank of a replica
-  Message boundary, samples, losses;
+  Message boundary, samples, losses, policy, header;
   std::uint32_t nextLoop = 1; // global id; 0 is the loop over steps
 };
 
@@ -561,7 +661,10 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
   const Order *named = findOrder(plan.schedule);
   if (namesTable(plan.schedule) || (named && !named->ascending))
     plan.gradientOrder = GradientOrder::Scheduled;
-  plan.mesh = {.pipeline = job.actor.pipeline.value, .data = job.actor.data.value};
+  plan.mesh = {.pipeline = job.actor.pipeline.value,
+               .data = job.actor.data.value,
+               .engines = job.rolloutRole.ranks.value};
+  plan.round = roundSettings(job, {});
   const Job::NamedModel &model = *job.model(job.actor.model.value);
   ModelConfig config = model.config;
   config.recomputesLayers = job.memory.recompute.value == "layer";
@@ -574,6 +677,8 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
                   .checkpoint = model.checkpoint.value,
                   .moduleFile = model.module.value,
                   .sharded = job.actor.shard.value}};
+  if (!job.reference.model.value.empty())
+    plan.models.push_back(plan.models.front());
   TrainingLoop(job, order, plan).write(*members);
   // Of a step whose transfers are free, whatever its receives are ready for.
   const ReceiveSlots slots = receiveSlotsOf(job);

@@ -51,17 +51,22 @@ struct MemoryPhase : PhasePass<MemoryPhase> {
 
   // Programs may have been edited by hand.
   static bool isOfMesh(const plan::Plan &plan, const Job &job) {
-    const plan::Mesh mesh{.pipeline = job.actor.pipeline.value, .data = job.actor.data.value};
+    const plan::Mesh mesh{.pipeline = job.actor.pipeline.value,
+                          .data = job.actor.data.value,
+                          .engines = job.rolloutRole.ranks.value};
+    const std::size_t models = job.reference.model.value.empty() ? 1 : 2;
     const std::size_t groups = mesh.data > 1 ? kAllStatsGroup + 1 : kStatsGroup + 1;
     return plan.mesh == mesh && plan.programOf.size() == plan::representatives(mesh) &&
-           plan.models.size() == 1 && plan.groups.size() >= groups;
+           plan.models.size() == models && plan.groups.size() >= groups;
   }
   static bool placesEveryStageOnce(const plan::Plan &plan) {
-    for (std::uint32_t first = 0; first < plan.programOf.size(); first += plan.mesh.pipeline) {
-      std::vector<int> holders(plan.models[0].stages.size());
+    const std::size_t trainers = plan.programOf.size() - plan.mesh.engines;
+    const std::size_t stages = plan.models[0].stages.size(); // of each model
+    for (std::uint32_t first = 0; first < trainers; first += plan.mesh.pipeline) {
+      std::vector<int> holders(stages * plan.models.size());
       for (std::uint32_t rank = first; rank < first + plan.mesh.pipeline; ++rank)
-        for (const plan::LocalStage &stage : plan::programOf(plan, rank)->stages)
-          ++holders[stage.stage]; // in range, as MLIR's verifier has seen
+        for (const auto &[model, stage] : plan::programOf(plan, rank)->stages)
+          ++holders[model * stages + stage]; // in range, as MLIR's verifier has seen
       if (!std::all_of(holders.begin(), holders.end(), [](int ranks) { return ranks == 1; }))
         return false;
     }

@@ -18,9 +18,9 @@ namespace {
 using namespace plan;
 
 std::uint16_t opcodeOf(Collective operation) {
-  constexpr Opcode kOpcodes[] = {Opcode::Broadcast,    Opcode::Gather,  Opcode::AllGather,
-                                 Opcode::AllReduce,    Opcode::Unshard, Opcode::ReduceScatter,
-                                 Opcode::ReduceSquares, Opcode::BroadcastWeights};
+  constexpr Opcode kOpcodes[] = {
+      Opcode::Broadcast, Opcode::Gather,        Opcode::AllGather,     Opcode::AllReduce,
+      Opcode::Unshard,   Opcode::ReduceScatter, Opcode::ReduceSquares, Opcode::BroadcastWeights};
   return code(kOpcodes[static_cast<std::size_t>(operation)]);
 }
 

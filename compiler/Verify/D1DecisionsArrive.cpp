@@ -85,8 +85,7 @@ private:
   bool changesHeader(std::uint32_t action) const {
     const std::uint16_t opcode = program.actions[action].opcode;
     return opcode == code(Opcode::Decide) || opcode == code(Opcode::Pack) ||
-           opcode == code(Opcode::LoadEvaluation) ||
-           opcode == code(Opcode::ReportEvaluation);
+           opcode == code(Opcode::LoadEvaluation) || opcode == code(Opcode::ReportEvaluation);
   }
 
   /// What a replica is told it has to pass on to its own ranks.

@@ -52,9 +52,8 @@ enum Kind : std::uint8_t {
 constexpr unsigned kWhole = 1u << kBackward, kSplit = 1u << kInput | 1u << kWeight,
                    kHeldOut = 1u << kEvaluate | 1u << kEvaluateLoss;
 constexpr std::string_view kNames[] = {
-    "forward",         "loss",  "backward",          "backward_input",
-    "backward_weight", "infer", "log_probabilities", "evaluate",
-    "evaluate_loss"};
+    "forward",           "loss",     "backward",     "backward_input", "backward_weight", "infer",
+    "log_probabilities", "evaluate", "evaluate_loss"};
 
 constexpr std::array kOnce = {Opcode::Decide,
                               Opcode::Load,
@@ -103,9 +102,10 @@ std::uint32_t evaluatedIn(const ActionTable &table) {
 /// One step of a replica: for each stage and microbatch a bit for each kind of task that ran.
 class Step {
 public:
-  Step(const ActionTable &table, std::uint32_t replica, Verdict &verdict)
-      : table(table), replica(replica), verdict(verdict), microbatches(table.microbatches()),
-        evaluated(evaluatedIn(table)), cells(std::max(microbatches, evaluated)) {}
+  Step(const ActionTable &table, std::uint32_t replica, bool isOutside, Verdict &verdict)
+      : table(table), replica(replica), isOutside(isOutside), verdict(verdict),
+        microbatches(table.microbatches()), evaluated(evaluatedIn(table)),
+        cells(std::max(microbatches, evaluated)) {}
 
   void add(const RankView &rank, const Segment &segment) {
     const std::uint32_t begin = segment.first, end = segment.end,
@@ -125,10 +125,8 @@ public:
   bool complete(const std::string &where) {
     if (tasks == 0) {
       for (std::size_t index = 0; index < kOnce.size(); ++index)
-        if (once[index] != 0)
-          verdict.error(Rule::S1, 6,
-                        fmt::format("`{}` runs {}, where there is no step",
-                                    signatureOf(code(kOnce[index]))->name, where));
+        if (once[index] != timesWantedBehind(kOnce[index]))
+          verdict.error(Rule::S1, 6, misplaced(index, where));
       return false;
     }
     for (std::uint32_t stage = 0; stage < table.stages().size(); ++stage)
@@ -197,6 +195,19 @@ private:
         Rule::S1, 10, place, "what an evaluation has measured is not gathered before its report");
     verdict.from(finding, place);
     verdict.to(finding, placeOf(table, rank, entry));
+  }
+
+  std::string misplaced(std::size_t index, const std::string &where) const {
+    const std::string_view name = signatureOf(code(kOnce[index]))->name;
+    return timesWantedBehind(kOnce[index]) == 0
+               ? fmt::format("`{}` runs {}, where there is no step", name, where)
+               : fmt::format("`{}` runs {} {}, not once", name, times(once[index]), where);
+  }
+
+  /// Behind the last step held-out prompts are answered once more.
+  std::uint32_t timesWantedBehind(Opcode opcode) const {
+    const bool asks = opcode == Opcode::DrawEvaluation || opcode == Opcode::ScoreEvaluation;
+    return asks && replica == 0 && isOutside && table.plan().round.evaluation.every != 0 ? 1 : 0;
   }
 
   static bool beginsRound(const ActionTable &table) {
@@ -302,7 +313,8 @@ private:
       return missing("infer", subject, where);
     return view.isLast && (known & 1u << kLogProbabilities) == 0
                ? missing("log_probabilities", subject, where)
-               : fault(12, fmt::format("{} is trained {}, though the model is not", subject, where));
+               : fault(12,
+                       fmt::format("{} is trained {}, though the model is not", subject, where));
   }
 
   bool inOtherCopy(const StageView &view, std::uint32_t microbatch, const std::string &where) {
@@ -320,6 +332,7 @@ private:
 
   const ActionTable &table;
   std::uint32_t replica;
+  bool isOutside; // of loops
   Verdict &verdict;
   std::uint32_t microbatches, evaluated; // of the step, and of what follows it
   std::uint32_t cells;                   // of each stage in `bits`
@@ -352,7 +365,7 @@ std::uint64_t judgeSteps(const ActionTable &table, std::uint32_t loop, Verdict &
       loop == kNone ? "outside of loops" : fmt::format("in an iteration of loop {}", loop);
   std::uint64_t steps = 0;
   for (std::uint32_t replica = 0; replica < table.replicas(); ++replica) {
-    Step step(table, replica, verdict);
+    Step step(table, replica, loop == kNone, verdict);
     std::uint64_t trips = 0;
     for (const RankView &rank : table.replica(replica))
       for (const Segment &segment : rank.segments)

@@ -98,10 +98,9 @@ private:
     const Action &action = table.action(rank, entry);
     const std::uint8_t opcode = opcodeIndex(action.opcode);
     const std::uint32_t position = next[action.lane]++;
-    const bool carries = action.opcode == code(Opcode::Send) ||
-                         action.opcode == code(Opcode::Broadcast) ||
-                         action.opcode == code(Opcode::BroadcastWeights) ||
-                         action.opcode == code(Opcode::Unshard);
+    const bool carries =
+        action.opcode == code(Opcode::Send) || action.opcode == code(Opcode::Broadcast) ||
+        action.opcode == code(Opcode::BroadcastWeights) || action.opcode == code(Opcode::Unshard);
     if (opcode == opcodeIndex(Opcode::Backward) || opcode == opcodeIndex(Opcode::BackwardInput) ||
         opcode == opcodeIndex(Opcode::BackwardWeight))
       judgeGradient(entry, action);
@@ -213,9 +212,9 @@ private:
       value = values[source];
       source = isOpen(value) ? sourceOf(source) : kNone;
     }
-    const bool moved =
-        action.opcode == code(Opcode::Receive) || action.opcode == code(Opcode::Broadcast) ||
-        action.opcode == code(Opcode::BroadcastWeights); // of all its parts W2 tells
+    const bool moved = action.opcode == code(Opcode::Receive) ||
+                       action.opcode == code(Opcode::Broadcast) ||
+                       action.opcode == code(Opcode::BroadcastWeights); // of all its parts W2 tells
     for (std::uint32_t slot = access.first; slot < access.end; ++slot) {
       values[slot] = moved ? received(action, position, access, slot) : value;
       writers[slot] = entry;
@@ -342,7 +341,8 @@ void judgeMessages(const ActionTable &table, const Carried &carried,
           comparison.report(message.read, value, message.writer, instant);
           break;
         }
-        if (carried.later.empty() || !sameIteration)
+        if (carried.later.empty() || !sameIteration ||
+            rank.segments[message.instant / 2].trips == 1)
           break; // later iterations are like the first one, one step on
       }
     }

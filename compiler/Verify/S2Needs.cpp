@@ -15,7 +15,7 @@ struct Row {
   OfStage stage = OfStage::Any;
   OfMicrobatch microbatch = OfMicrobatch::Any;
   OfStep step = OfStep::This;
-  std::string_view edge = {}; // `first` or `last`: on that stage
+  std::string_view edge = {};                  // `first` or `last`: on that stage
   std::array<std::string_view, 8> onEdge = {}; // these instead
 };
 
@@ -60,9 +60,9 @@ constexpr Writers kTied{"backward.tied_gradients", "backward_weight.tied_gradien
 constexpr Writers kContextGradients{"backward.context_gradients",
                                     "backward_input.context_gradients"};
 constexpr Writers kScaled{"scale_gradients.gradients"}, kForwardStash{"forward.stash"};
-constexpr Writers kStats{"measure.stats",        "measure_evaluation.stats", "export_shard.stats",
-                         "gather.destination",   "generate.samples",         "draw_prompts.samples",
-                         "draw_evaluation.samples"},
+constexpr Writers kStats{
+    "measure.stats",    "measure_evaluation.stats", "export_shard.stats",     "gather.destination",
+    "generate.samples", "draw_prompts.samples",     "draw_evaluation.samples"},
     kAllStats{"gather.destination"};
 
 constexpr Row kRows[] = {
@@ -169,7 +169,9 @@ constexpr Row kRows[] = {
     {"measure_evaluation", "losses", {"evaluate_loss.losses"}, Any, EachSlot},
     {"report_evaluation", "all_stats", kAllStats},
 
-    {"snapshot", "header", {"load.header", "load_round.header", "report_evaluation.header", "settle.header"}},
+    {"snapshot",
+     "header",
+     {"load.header", "load_round.header", "report_evaluation.header", "settle.header"}},
     {"policy_loss", "header", kHeader},
     {"policy_loss", "segments", kSegments},
     {"policy_loss", "labels", kLabels},

@@ -324,6 +324,7 @@ private:
   /// elsewhere in such a buffer nobody would look.
   static bool holdsMicrobatches(BufferKind kind) {
     return (kind >= BufferKind::Segments && kind <= BufferKind::Losses) ||
+           kind == BufferKind::Policy || kind == BufferKind::Reference ||
            (kind >= BufferKind::Input && kind <= BufferKind::WeightStash) ||
            kind == BufferKind::Workspace || isShared(kind);
   }

@@ -58,10 +58,11 @@ std::span<const ProvedRule> provedRules() {
           Rule::M3,
           "nothing is read before it is there or overwritten before its last use, sends included",
           verifyBuffersOrdered},
-      ProvedRule{Rule::W1,
-                 "weights of an engine are written while it is paused and awake, published when all "
-                 "are there, and used only then (W3)",
-                 verifyEnginesInOrder},
+      ProvedRule{
+          Rule::W1,
+          "weights of an engine are written while it is paused and awake, published when all "
+          "are there, and used only then (W3)",
+          verifyEnginesInOrder},
       ProvedRule{Rule::W2, "each byte of an engine's weights is written once for each version",
                  verifyBytesWrittenOnce},
       ProvedRule{Rule::K1, "a checkpoint takes all of a model between two steps",

@@ -84,9 +84,10 @@ private:
       return;
     failed = true; // what follows would only repeat it
     const ActionPlace place = placeOf(table, rank, entry);
-    verdict.to(verdict.error(rule, number, place,
-                             fmt::format("{} of rank {} {}", verdict.words(place), rank.rank, what)),
-               place);
+    verdict.to(
+        verdict.error(rule, number, place,
+                      fmt::format("{} of rank {} {}", verdict.words(place), rank.rank, what)),
+        place);
   }
 
   const ActionTable &table;

@@ -62,9 +62,10 @@ private:
   void fault(int number, std::uint32_t entry, std::string_view what) {
     failed = true;
     const ActionPlace place = placeOf(table, rank, entry);
-    verdict.to(verdict.error(Rule::W2, number, place,
-                             fmt::format("{} of rank {} {}", verdict.words(place), rank.rank, what)),
-               place);
+    verdict.to(
+        verdict.error(Rule::W2, number, place,
+                      fmt::format("{} of rank {} {}", verdict.words(place), rank.rank, what)),
+        place);
   }
 
   const ActionTable &table;
@@ -75,8 +76,7 @@ private:
 };
 
 void judgeCalls(const ActionTable &table, const GroupView &view, Verdict &verdict) {
-  if (!view.matched ||
-      table.plan().groups[view.group].operation != Collective::BroadcastWeights)
+  if (!view.matched || table.plan().groups[view.group].operation != Collective::BroadcastWeights)
     return; // C3
   const auto callsOf = [&](std::uint32_t member) {
     return table.dispatched(table.lanes()[view.lanes[member]]);
@@ -91,7 +91,8 @@ void judgeCalls(const ActionTable &table, const GroupView &view, Verdict &verdic
       if (rank.stages[action.stage] == root.stages[of.stage] && action.immediate == of.immediate &&
           bytesOf(rank, action) == bytesOf(root, of))
         continue;
-      const ActionPlace place = placeOf(table, rank, own), other = placeOf(table, root, roots[call]);
+      const ActionPlace place = placeOf(table, rank, own),
+                        other = placeOf(table, root, roots[call]);
       Finding &finding =
           verdict.error(Rule::W2, 3, place,
                         fmt::format("{} of rank {} takes another part of the weights than rank {} "
