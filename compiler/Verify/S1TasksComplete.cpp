@@ -215,7 +215,7 @@ private:
            table.choice().of(Decision::Rollout) != 0;
   }
 
-  std::uint8_t &ran(std::uint32_t stage, std::uint32_t microbatch) {
+  std::uint16_t &ran(std::uint32_t stage, std::uint32_t microbatch) {
     return bits[std::size_t{stage} * cells + microbatch];
   }
 
@@ -226,8 +226,8 @@ private:
                         microbatch = table.microbatch(rank, entry);
     if (microbatch >= (kind >= kEvaluate ? evaluated : microbatches))
       return superfluous(rank, entry);
-    const auto bit = static_cast<std::uint8_t>(1u << kind);
-    std::uint8_t &known = ran(stage, microbatch);
+    const auto bit = static_cast<std::uint16_t>(1u << kind);
+    std::uint16_t &known = ran(stage, microbatch);
     if ((known & bit) != 0)
       repeated(rank, entry, kind);
     known |= bit;
@@ -338,7 +338,7 @@ private:
   std::uint32_t cells;                   // of each stage in `bits`
   std::array<std::uint32_t, kOnce.size()> once{};
   std::uint64_t tasks = 0;
-  std::vector<std::uint8_t> bits;
+  std::vector<std::uint16_t> bits;
 };
 
 /// Global ids of the loops over steps, each once.
