@@ -8,6 +8,8 @@
 #include "runtime/Exec/CertificateCheck.h"
 #include "runtime/Exec/Coordinator.h"
 #include "runtime/Exec/RankModel.h"
+#include "runtime/Exec/RoundSources.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Transport/Agreement.h"
 #include "runtime/Transport/Ends.h"
@@ -59,6 +61,10 @@ Status checkRun(const plan::Plan &plan, const RunOptions &options) {
     if (StatusOr<RankModel> model = makeRankModel(plan, rank, options.base, options.isa);
         !model.ok())
       return model.status();
+  if (plan::hasRounds(plan)) {
+    const StatusOr<RoundSources> rounds = openRounds(plan, options.base);
+    return rounds.ok() ? Status() : rounds.status();
+  }
   if (const StatusOr<TextDataset> text = openText(plan, options.base); !text.ok())
     return text.status();
   if (plan.evaluation.text.empty())

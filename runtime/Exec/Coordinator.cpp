@@ -23,6 +23,14 @@ public:
     const std::lock_guard lock(mutex);
     observer.evaluated(record);
   }
+  void roundFinished(const RoundRecord &record) override {
+    const std::lock_guard lock(mutex);
+    observer.roundFinished(record);
+  }
+  void promptsEvaluated(const PromptsRecord &record) override {
+    const std::lock_guard lock(mutex);
+    observer.promptsEvaluated(record);
+  }
   void exported() override {
     const std::lock_guard lock(mutex);
     observer.exported();

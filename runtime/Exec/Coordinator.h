@@ -2,6 +2,7 @@
 // texts of the job, which the first rank of each replica reads.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -40,6 +41,11 @@ public:
   std::uint64_t updates() const { return updated; }
   /// The step has run; `skipped`: its gradients were bad, no parameter has changed. By `report`.
   void finishStep(bool skipped) { updated += skipped ? 0 : 1; }
+  /// The samples of a step of a round are loaded: what follows is training. By `load_round`.
+  void beginTraining() { trainingSince = std::chrono::steady_clock::now(); }
+  double trainingSeconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - trainingSince).count();
+  }
   /// A held-out loss is known: whether the run goes on, by the plan's patience and target.
   bool goesOnAfter(double loss);
   /// How far the run is when the step that was begun last is done, but for the count of updates. By
@@ -55,6 +61,7 @@ private:
   std::unique_ptr<RunObserver> watcher;
   RunProgress now;
   bool pending = false;
+  std::chrono::steady_clock::time_point trainingSince{};
   std::uint64_t updated = 0; // apart: `report` may still count while a snapshot is taken
 };
 

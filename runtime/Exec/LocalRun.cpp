@@ -65,7 +65,7 @@ public:
         return own.status();
       ends.push_back(std::move(*own));
     }
-    const std::chrono::nanoseconds limit = transferLimit(plan);
+    const std::chrono::nanoseconds limit = peerLimit(plan);
     StatusOr<LocalTransports> connected =
         options.rendezvous ? connectRendezvous(ends, pointers, limit, *options.rendezvous)
                            : connectLocal(ends, pointers, limit);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -19,15 +20,19 @@ namespace {
 /// Every rank contributes as many sums of squares as the one with the most stages has. Both copies
 /// of a stage have the same gradients, which count once.
 std::vector<bool> countedSquares(const plan::Plan &plan) {
+  const auto trainedBy = [&](std::uint32_t rank) {
+    const std::vector<plan::LocalStage> &all = plan::programOf(plan, rank)->stages;
+    const auto end = std::find_if_not(all.begin(), all.end(), plan::isTrained); // behind: others
+    return std::span(all.begin(), end);
+  };
   std::size_t most = 0;
   for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank)
-    most = std::max(most, plan::programOf(plan, rank)->stages.size());
+    most = std::max(most, trainedBy(rank).size());
   std::vector<bool> counts(plan.mesh.pipeline * most);
   for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
-    const std::vector<plan::LocalStage> &stages = plan::programOf(plan, rank)->stages;
+    const std::span<const plan::LocalStage> stages = trainedBy(rank);
     for (std::size_t place = 0; place < stages.size(); ++place)
-      counts[rank * most + place] =
-          stages[place].stage < depthOf(plan.models[stages[place].model].stages);
+      counts[rank * most + place] = stages[place].stage < depthOf(plan.models.front().stages);
   }
   return counts;
 }
@@ -75,6 +80,35 @@ StatusOr<std::unique_ptr<Stage>> makeModuleStage(const plan::Model &model, const
   return made;
 }
 
+/// Of a stage that the rank computes with by itself.
+StatusOr<std::unique_ptr<Stage>> makeStageOf(const plan::Plan &plan, const plan::Model &model,
+                                             StageRange range, const std::string &base,
+                                             const Kernels &kernels) {
+  if (model.config.family == ModelFamily::TorchScript)
+    return makeModuleStage(model, {pathFrom(base, model.moduleFile), range, capsOf(plan.data)},
+                           kernels);
+  return makeStage(model.config, range, capsOf(plan.data), kernels);
+}
+
+/// Without the stage itself.
+RankStage describeStage(const plan::Plan &plan, std::uint32_t rank, plan::LocalStage local,
+                        const std::string &base) {
+  const plan::Model &model = plan.models[local.model];
+  const DataType type = model.config.type;
+  const StageSpec spec = stageSpec(model.config, model.stages[local.stage], capsOf(plan.data));
+  const std::uint32_t sharers =
+      plan.mesh.isEngine(rank) ? 1 : plan::sharersOf(plan, model); // engines have all of it
+  return {.config = model.config,
+          .index = local.stage,
+          .spec = spec,
+          .share = sharers == 1
+                       ? wholeOf(spec, type)
+                       : stageShareOf(spec, type, sharers, plan::replicaOf(plan.mesh, rank)),
+          .regions = regionsOf(spec, type, sharers),
+          .checkpoint = pathFrom(base, model.checkpoint),
+          .isTrained = plan::isTrained(local)};
+}
+
 } // namespace
 
 std::string pathFrom(const std::string &base, const std::string &path) {
@@ -89,29 +123,18 @@ StatusOr<RankModel> makeRankModel(const plan::Plan &plan, std::uint32_t rank,
   if (!kernels.ok())
     return kernels.status();
   result.kernels = *kernels;
-  const std::uint32_t sharers = plan::sharersOf(plan, model),
-                      replica = plan::replicaOf(plan.mesh, rank);
   for (const plan::LocalStage &local : plan::programOf(plan, rank)->stages) {
-    const StageRange range = model.stages[local.stage];
+    result.stages.push_back(describeStage(plan, rank, local, base));
+    if (plan.mesh.isEngine(rank))
+      continue;
+    const plan::Model &own = plan.models[local.model];
     StatusOr<std::unique_ptr<Stage>> stage =
-        model.config.family == ModelFamily::TorchScript
-            ? makeModuleStage(model, {pathFrom(base, model.moduleFile), range, capsOf(plan.data)},
-                              *result.kernels)
-            : makeStage(model.config, range, capsOf(plan.data), *result.kernels);
+        makeStageOf(plan, own, own.stages[local.stage], base, *result.kernels);
     if (!stage.ok())
       return stage.status();
-    StageSpec spec = stageSpec(model.config, range, capsOf(plan.data));
-    const DataType type = model.config.type;
-    result.stages.push_back(
-        {.config = model.config,
-         .index = local.stage,
-         .spec = spec,
-         .stage = std::move(*stage),
-         .share = sharers == 1 ? wholeOf(spec, type) : stageShareOf(spec, type, sharers, replica),
-         .regions = regionsOf(spec, type, sharers)});
+    result.stages.back().stage = std::move(*stage);
   }
   result.counts = countedSquares(plan);
-  result.checkpoint = pathFrom(base, model.checkpoint);
   result.checkpointTo = pathFrom(base, plan.checkpoint.directory);
   result.exportTo = pathFrom(base, plan.run.exportTo);
   return result;

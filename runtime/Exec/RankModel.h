@@ -23,9 +23,11 @@ struct RankStage {
   const ModelConfig &config;
   std::uint32_t index = 0; // among the stages of the model
   StageSpec spec;
-  std::unique_ptr<Stage> stage;
-  StageShare share;         // what this replica keeps of it
-  ParameterRegions regions; // bytes of its parameters here
+  std::unique_ptr<Stage> stage; // null on a rank that generates
+  StageShare share;             // what this replica keeps of it
+  ParameterRegions regions;     // bytes of its parameters here
+  std::string checkpoint;       // directory to start from; empty: initialise
+  bool isTrained = true;        // else of the model to compare with, which stays as it starts
   bool isShared() const { return regions.weightShareBytes != 0; }
 };
 
@@ -35,7 +37,6 @@ struct RankModel {
   /// Which of the sums in `all_squares` are of a stage of the first copy of the model: what the
   /// global norm adds up.
   std::vector<bool> counts;
-  std::string checkpoint;           // directory to start from; empty: initialise
   std::optional<Checkpoint> resume; // what the run goes on from instead
   std::string checkpointTo;         // directory in which it saves itself; empty: none
   std::string exportTo;             // directory to write at the end; empty: none

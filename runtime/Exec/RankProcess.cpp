@@ -211,12 +211,12 @@ private:
   StatusOr<std::unique_ptr<Transport>> connect() {
     const plan::Plan &plan = prepared->mine.plan;
     const RankEnds &ends = prepared->run->ends();
-    return connectGloo(ends, {.store = *store,
-                              .address = attendance.address,
-                              .peers = peersInConnectOrder(plan, ends),
-                              .deadline = deadline,
-                              .limit = std::chrono::duration_cast<std::chrono::milliseconds>(
-                                  transferLimit(plan))});
+    return connectGloo(
+        ends, {.store = *store,
+               .address = attendance.address,
+               .peers = peersInConnectOrder(plan, ends),
+               .deadline = deadline,
+               .limit = std::chrono::duration_cast<std::chrono::milliseconds>(peerLimit(plan))});
   }
 
   const RankProcess &self;

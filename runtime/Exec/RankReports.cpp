@@ -9,7 +9,7 @@
 namespace vime {
 namespace {
 
-enum Kind : std::uint32_t { Step, Evaluated, Saved, Exported, Measured, Ended };
+enum Kind : std::uint32_t { Step, Evaluated, Round, Prompts, Saved, Exported, Measured, Ended };
 
 struct End {
   StatusCode code;
@@ -50,6 +50,14 @@ void ReportWriter::evaluated(const EvaluationRecord &record) {
   std::vector<std::byte> bytes;
   append(bytes, record);
   write(Evaluated, bytes);
+}
+
+void ReportWriter::roundFinished(const RoundRecord &record) {
+  write(Round, std::as_bytes(std::span(&record, 1)));
+}
+
+void ReportWriter::promptsEvaluated(const PromptsRecord &record) {
+  write(Prompts, std::as_bytes(std::span(&record, 1)));
 }
 
 void ReportWriter::measured(const ResidentRecord &record) {
@@ -111,6 +119,10 @@ void ReportReader::handle(std::uint32_t kind, std::span<const std::byte> bytes) 
   }
   if (kind == Evaluated)
     observer.evaluated(valueAt<EvaluationRecord>(bytes, 0));
+  if (kind == Round)
+    observer.roundFinished(valueAt<RoundRecord>(bytes, 0));
+  if (kind == Prompts)
+    observer.promptsEvaluated(valueAt<PromptsRecord>(bytes, 0));
   if (kind == Measured)
     observer.measured(valueAt<ResidentRecord>(bytes, 0));
   if (kind == Ended) {

@@ -20,6 +20,8 @@ public:
   explicit ReportWriter(int pipe) : pipe(pipe) {}
   void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) override;
   void evaluated(const EvaluationRecord &record) override;
+  void roundFinished(const RoundRecord &record) override;
+  void promptsEvaluated(const PromptsRecord &record) override;
   void exported() override;
   void saved(std::uint64_t steps) override;
   void measured(const ResidentRecord &record) override;

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <chrono>
 
+#include <fmt/format.h>
+
 #include "runtime/Exec/CertificateCheck.h"
 #include "runtime/Exec/Executor.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/PlanFile.h"
 
@@ -46,6 +49,13 @@ StatusOr<std::unique_ptr<RankRun>> RankRun::prepare(const RankJob &job) {
   const plan::Layout &layout = *plan::layoutOf(job.plan, job.rank);
   if (Status status = run->reserve(layout); !status.ok())
     return status;
+  if (job.plan.mesh.isEngine(job.rank)) {
+    StatusOr<std::unique_ptr<EngineHost>> engine = EngineHost::make(
+        job.plan, job.rank, *run->model.kernels, run->bufferOf(layout, plan::BufferKind::Records));
+    if (!engine.ok())
+      return engine.status();
+    run->engine = std::move(*engine);
+  }
   const ArenaBases bases{run->arenas[0].data(), run->arenas[1].data()};
   StatusOr<ResolvedProgram> program =
       resolve(*plan::programOf(job.plan, job.rank), layout, job.plan.data, bases,
@@ -67,23 +77,10 @@ Status RankRun::openFiles() {
   if (!resume.ok())
     return resume.status();
   model.resume = std::move(*resume);
-  const plan::Program &program = *plan::programOf(job.plan, job.rank);
-  if (model.resume && model.resume->manifest().progress.steps > 0 &&
-      (program.loops.empty() || !isLoopOverSteps(job.plan, program, program.loops.front())))
-    return Status(StatusCode::Unacceptable,
-                  "this plan cannot go on from a checkpoint: its steps are not one loop");
-  if (runs(program, plan::Opcode::Load)) {
-    StatusOr<TextDataset> opened = openText(job.plan, job.base);
-    if (!opened.ok())
-      return opened.status();
-    text = std::move(*opened);
-  }
-  if (runs(program, plan::Opcode::LoadEvaluation)) {
-    StatusOr<TextDataset> opened = openHeldOut(job.plan, job.base);
-    if (!opened.ok())
-      return opened.status();
-    heldOut = std::move(*opened);
-  }
+  if (Status status = checkResume(); !status.ok())
+    return status;
+  if (Status status = openData(); !status.ok())
+    return status;
   if (job.rank != 0)
     return Status();
   coordinator = std::make_unique<Coordinator>(job.plan, job.observer);
@@ -96,6 +93,47 @@ Status RankRun::openFiles() {
   if (!claimed.ok())
     return claimed.status();
   claim = std::move(*claimed);
+  return Status();
+}
+
+Status RankRun::checkResume() const {
+  const std::uint64_t steps = model.resume ? model.resume->manifest().progress.steps : 0;
+  if (steps == 0)
+    return Status();
+  const plan::Program &program = *plan::programOf(job.plan, job.rank);
+  if (program.loops.empty() || !isLoopOverSteps(job.plan, program, program.loops.front()))
+    return Status(StatusCode::Unacceptable,
+                  "this plan cannot go on from a checkpoint: its steps are not one loop");
+  if (const std::uint32_t ofRound = job.plan.round.rollout.steps;
+      plan::hasRounds(job.plan) && steps % ofRound != 0)
+    return Status(StatusCode::Unacceptable,
+                  fmt::format("the checkpoint is of step {}, within a round of {}, whose samples "
+                              "are gone\nhelp: go on from one that begins a round",
+                              steps, ofRound));
+  return Status();
+}
+
+/// Where samples or prompts are read.
+Status RankRun::openData() {
+  const plan::Program &program = *plan::programOf(job.plan, job.rank);
+  if (runs(program, plan::Opcode::DrawPrompts) || runs(program, plan::Opcode::DrawEvaluation)) {
+    StatusOr<RoundSources> opened = openRounds(job.plan, job.base);
+    if (!opened.ok())
+      return opened.status();
+    rounds = std::move(*opened);
+  }
+  if (runs(program, plan::Opcode::Load)) {
+    StatusOr<TextDataset> opened = openText(job.plan, job.base);
+    if (!opened.ok())
+      return opened.status();
+    text = std::move(*opened);
+  }
+  if (runs(program, plan::Opcode::LoadEvaluation)) {
+    StatusOr<TextDataset> opened = openHeldOut(job.plan, job.base);
+    if (!opened.ok())
+      return opened.status();
+    heldOut = std::move(*opened);
+  }
   return Status();
 }
 
@@ -147,6 +185,9 @@ Status RankRun::execute(Transport &transport, Sleeper &sleeper) {
   state.coordinator = coordinator.get();
   state.text = text ? &*text : nullptr;
   state.heldOut = heldOut ? &*heldOut : nullptr;
+  state.rounds = rounds ? &*rounds : nullptr;
+  state.engine = engine.get();
+  state.sleeper = &sleeper;
   state.header =
       reinterpret_cast<const plan::StepHeader *>(bufferOf(layout, plan::BufferKind::Header));
   state.scalars =
@@ -159,8 +200,11 @@ Status RankRun::execute(Transport &transport, Sleeper &sleeper) {
   Executor executor(state, std::move(program), sleeper, /*finishedBefore=*/1);
   Status status = executor.run();
   ownFailure = executor.failedItself();
-  if (!status.ok())
-    transport.abort(); // now: a worker that still does something holds the executor's end up
+  if (!status.ok()) { // now: a worker that still does something holds the executor's end up
+    transport.abort();
+    if (rounds)
+      rounds->reward->cancel();
+  }
   if (tracer)
     if (Status written = writeTrace(); status.ok())
       return written;

@@ -1,7 +1,7 @@
 // RankRun: everything one rank needs for one run, from its part of the plan to its last action.
 //
-//   StatusOr<std::unique_ptr<RankRun>> run = RankRun::prepare({.plan = plan, .rank = 2, …});   //
-//   no peer needed Status status = (*run)->execute(transport, sleeper);
+//   StatusOr<std::unique_ptr<RankRun>> run = RankRun::prepare({.plan = plan, .rank = 2, …});
+//   Status status = (*run)->execute(transport, sleeper);      // so far no peer was needed
 #pragma once
 
 #include <array>
@@ -18,8 +18,10 @@
 #include "runtime/Exec/RankProbe.h"
 #include "runtime/Exec/Resolve.h"
 #include "runtime/Exec/Resume.h"
+#include "runtime/Exec/RoundSources.h"
 #include "runtime/Exec/RoutineTable.h"
 #include "runtime/Exec/RunObserver.h"
+#include "runtime/Rollout/EngineHost.h"
 #include "runtime/Trace/FlightRecorder.h"
 #include "runtime/Trace/Trace.h"
 #include "runtime/Transport/Agreement.h"
@@ -61,6 +63,8 @@ public:
 private:
   explicit RankRun(const RankJob &job) : job(job) {}
   Status openFiles();
+  Status checkResume() const;
+  Status openData();
   Status reserve(const plan::Layout &layout);
   Status writeTrace() const;
   std::byte *bufferOf(const plan::Layout &layout, plan::BufferKind kind) const;
@@ -71,6 +75,8 @@ private:
   RankModel model;
   std::unique_ptr<Coordinator> coordinator; // on rank 0
   std::optional<TextDataset> text, heldOut; // where samples are loaded
+  std::optional<RoundSources> rounds;       // on rank 0
+  std::unique_ptr<EngineHost> engine;       // on a rank that generates
   CheckpointClaim claim;                    // on rank 0
   ResolvedProgram program;
   std::unique_ptr<Agreement> agreement;

@@ -18,7 +18,10 @@
 namespace vime {
 
 class Coordinator;
+class EngineHost;
+class Sleeper;
 class TextDataset;
+struct RoundSources;
 struct RankModel;
 
 /// Bytes of the messages of a lane.
@@ -52,6 +55,9 @@ struct RankState {
   Coordinator *coordinator = nullptr; // on rank 0
   TextDataset *text = nullptr;        // where samples are loaded
   TextDataset *heldOut = nullptr;     // likewise, of an evaluation
+  RoundSources *rounds = nullptr;     // on rank 0 of a plan with rounds
+  EngineHost *engine = nullptr;       // on a rank that generates
+  const Sleeper *sleeper = nullptr;   // of the rank's thread: interrupted when the run is over
   const plan::StepHeader *header =
       nullptr; // the buffer that `decide` or the broadcast fills; null if the plan has none
   const plan::StepScalars *scalars = nullptr; // the buffer that `clip` and `settle` fill

@@ -43,8 +43,9 @@ private:
     instruction.lane = action.lane;
     instruction.flags = action.flags;
     instruction.guard = action.guard;
-    instruction.timed =
-        signature->family == plan::Family::Compute || signature->family == plan::Family::Update;
+    instruction.timed = signature->family == plan::Family::Compute ||
+                        signature->family == plan::Family::Update ||
+                        signature->opcode == plan::Opcode::Generate;
     instruction.moves = signature->perMicrobatch && action.step != 0;
     instruction.waits = blockingWaits(action);
     instruction.operands = result.addresses.data() + result.addresses.size();

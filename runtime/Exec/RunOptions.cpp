@@ -5,6 +5,7 @@
 #include "runtime/Base/Counted.h"
 #include "runtime/Checkpoint/CheckpointDirectory.h"
 #include "runtime/Exec/RankModel.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Describe.h"
 
 namespace vime {
@@ -12,6 +13,10 @@ namespace vime {
 std::chrono::nanoseconds transferLimit(const plan::Plan &plan) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(plan.limits.transferSeconds));
+}
+
+std::chrono::nanoseconds peerLimit(const plan::Plan &plan) {
+  return transferLimit(plan) * (plan::hasRounds(plan) ? kRoundPatience : 1);
 }
 
 Status checkMemory(const plan::Plan &plan) {

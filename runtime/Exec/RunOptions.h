@@ -38,8 +38,14 @@ constexpr std::chrono::seconds kStopLimit{3};
 /// The same where a rank is known not to go on.
 constexpr std::chrono::milliseconds kHangStopLimit{300};
 
-/// Longest wait for a peer.
+/// Longest that a rank stands still, and that it waits for a peer.
 std::chrono::nanoseconds transferLimit(const plan::Plan &plan);
+/// Longest wait for a peer. In a round a peer may have to do for long what nobody hears of: an
+/// engine generates, rewards are given. Each of them watches itself (Watchdog.h) and ends the run
+/// after `transferLimit` without progress; so others wait kRoundPatience times as long, and only
+/// for a machine that is gone without a word is that the end.
+std::chrono::nanoseconds peerLimit(const plan::Plan &plan);
+inline constexpr int kRoundPatience = 10;
 
 /// `Unacceptable` when the arenas of all ranks do not fit into this machine's memory. Needs all
 /// layouts.

@@ -21,7 +21,8 @@ template <typename Value> Value load(Value &field) {
 
 /// Grows with every action begun, here or by a worker.
 std::uint64_t movesOf(flight::Header &header) {
-  std::uint64_t moves = load(header.begun) + (load(header.waitLane) != flight::kNothing);
+  std::uint64_t moves =
+      load(header.begun) + load(header.progress) + (load(header.waitLane) != flight::kNothing);
   for (flight::WorkerRecord &worker : header.workers)
     moves += load(worker.begun) + load(worker.finished);
   return moves;
@@ -64,7 +65,8 @@ void Watchdog::look(Watched &each) {
     return;
   }
   if (each.told || now - each.since < limit.count() ||
-      load(header.state) != flight::State::Running || waitsForPeer(*each.recorder))
+      load(header.state) != flight::State::Running || waitsForPeer(*each.recorder) ||
+      waitsForRewards(*each.recorder))
     return;
   each.told = true;
   onStuck(header.rank, describe(*each.recorder));
@@ -79,6 +81,18 @@ bool Watchdog::waitsForPeer(const flight::FlightRecorder &recorder) const {
   const plan::LaneKind kind = program->lanes[lane].kind;
   return kind == plan::LaneKind::Send || kind == plan::LaneKind::Receive ||
          kind == plan::LaneKind::Group;
+}
+
+/// Then the limit of each answer holds (runtime/Reward).
+bool Watchdog::waitsForRewards(const flight::FlightRecorder &recorder) const {
+  const plan::Program *program = plan::programOf(plan, recorder.header().rank);
+  for (flight::WorkerRecord &worker : recorder.header().workers) {
+    const std::uint32_t action = load(worker.action);
+    if (program && load(worker.begun) > load(worker.finished) && action < program->actions.size() &&
+        plan::asksForRewards(program->actions[action].opcode))
+      return true;
+  }
+  return false;
 }
 
 Status Watchdog::describe(const flight::FlightRecorder &recorder) const {

@@ -4,7 +4,8 @@
 //
 // Waits for peers end by the transport's own limit. What nothing else ends is an action that does
 // not return: a task without end, a disk that does not answer. After `limit` the watchdog says so,
-// once a rank, from its own thread; it cannot end the action.
+// once a rank, from its own thread; it cannot end the action. Who generates shows that it goes on
+// between two steps of the engine (FlightRecorder::advance); rewards have limits of their own.
 #pragma once
 
 #include <chrono>
@@ -41,6 +42,7 @@ private:
   void run();
   void look(Watched &watched);
   bool waitsForPeer(const flight::FlightRecorder &recorder) const;
+  bool waitsForRewards(const flight::FlightRecorder &recorder) const;
   Status describe(const flight::FlightRecorder &recorder) const;
 
   const plan::Plan &plan;

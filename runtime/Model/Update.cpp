@@ -27,7 +27,12 @@ void roundMasters(const Kernels &kernels, const StageSpec &spec, const void *mom
                   void *weights) {
   if (!hasMasters(spec))
     return;
-  const void *masters = static_cast<const std::byte *>(moments) + mastersOffset(spec);
+  roundParameters(kernels, spec, static_cast<const std::byte *>(moments) + mastersOffset(spec),
+                  weights);
+}
+
+void roundParameters(const Kernels &kernels, const StageSpec &spec, const void *masters,
+                     void *weights) {
   for (const TensorSpec &tensor : spec.tensors)
     kernels.round(tensor.elements(), elementAt(masters, tensor.offset, kernels.sumType()),
                   elementAt(weights, tensor.offset, kernels.type()));

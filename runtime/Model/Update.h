@@ -28,6 +28,10 @@ void *parametersOf(const StageSpec &spec, void *weights, void *moments);
 void roundMasters(const Kernels &kernels, const StageSpec &spec, const void *moments,
                   void *weights);
 
+/// The same from masters that lie anywhere.
+void roundParameters(const Kernels &kernels, const StageSpec &spec, const void *masters,
+                     void *weights);
+
 /// Normal(0, 0.02) for matrices, ones for norms, zero moments. A value depends on (seed, Hugging
 /// Face tensor name, index) only, whatever is fused and wherever the stage boundaries are.
 void initialize(const Kernels &kernels, const StageSpec &spec, std::uint64_t seed, void *weights,

@@ -15,7 +15,9 @@ std::uint64_t processAllowance(const Plan &plan) {
                model.config.family == ModelFamily::TorchScript;
       });
   return kProcessAllowance + plan.data.textBytes + plan.evaluation.textBytes +
-         plan.run.steps * kStepAllowance + (needsLibTorch ? kLibTorchAllowance : 0);
+         kPromptAllowance * (plan.round.prompts.bytes + plan.round.evaluation.prompts.bytes) +
+         plan.run.steps * (kStepAllowance + (hasRounds(plan) ? kRoundAllowance : 0)) +
+         (needsLibTorch ? kLibTorchAllowance : 0);
 }
 
 namespace {
@@ -41,7 +43,10 @@ std::uint64_t rankAllowance(const Plan &plan, std::uint32_t rank) {
     if (!model.checkpoint.empty())
       bytes += stageSpec(config, model.stages[local.stage], capsOf(data)).weightBytes;
   }
-  if (rank % plan.mesh.pipeline == 0)
+  if (plan.mesh.isEngine(rank)) // cosines and sines, for the whole model
+    bytes += std::uint64_t{plan.round.rollout.rows()} * plan.models.front().config.headWidth *
+             sizeof(double);
+  else if (rank % plan.mesh.pipeline == 0)
     bytes += textAllowance(plan);
   return bytes;
 }

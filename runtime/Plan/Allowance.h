@@ -21,8 +21,10 @@ inline constexpr std::uint64_t kRankAllowance = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kLibTorchAllowance = std::uint64_t{512} << 20;
 /// Of an action: in the file, in the plan, as an instruction.
 inline constexpr std::uint64_t kActionAllowance = 512;
-/// Of a step: what the summary keeps of it.
-inline constexpr std::uint64_t kStepAllowance = 256;
+/// Of a step: what the summary keeps of it; of a round likewise.
+inline constexpr std::uint64_t kStepAllowance = 256, kRoundAllowance = 256;
+/// Of a byte of prompts: a token of it, and the text that rewards see.
+inline constexpr std::uint64_t kPromptAllowance = 16;
 
 /// Once for each process: the above, the texts, and LibTorch where a model needs it.
 std::uint64_t processAllowance(const Plan &plan);

@@ -131,6 +131,11 @@ constexpr bool isEvaluation(Opcode opcode) {
          opcode == Opcode::MeasureEvaluation;
 }
 
+constexpr bool asksForRewards(std::uint16_t opcode) {
+  return opcode == static_cast<std::uint16_t>(Opcode::Score) ||
+         opcode == static_cast<std::uint16_t>(Opcode::ScoreEvaluation);
+}
+
 constexpr std::uint16_t code(Opcode opcode) { return static_cast<std::uint16_t>(opcode); }
 std::string_view nameOf(Family family);
 std::string_view nameOf(LaneKind kind);

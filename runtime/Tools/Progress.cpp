@@ -77,6 +77,23 @@ void Progress::evaluated(const EvaluationRecord &record) {
                            record.ends != 0 ? ", which ends the run" : ""));
 }
 
+/// On the line of each of its steps.
+void Progress::roundFinished(const RoundRecord &record) {
+  summary.rounds.push_back(record);
+  if (style == Style::JsonLines)
+    show(stream, roundLine(record));
+}
+
+void Progress::promptsEvaluated(const PromptsRecord &record) {
+  summary.promptEvaluations.push_back(record);
+  if (style == Style::JsonLines)
+    return show(stream, promptsLine(record));
+  if (style == Style::Silent)
+    return;
+  close();
+  show(stream, fmt::format("version {}  held-out prompts: {}\n", record.version, scoresOf(record)));
+}
+
 /// Once each: what follows is the same.
 void Progress::warnOf(const StepRecord &record) {
   if (record.skipped != 0 && !told) {
@@ -107,7 +124,24 @@ bool Progress::isDue(std::uint64_t step) {
   return due;
 }
 
+std::string Progress::lineOfRound(const StepSummary &step) const {
+  const int width = static_cast<int>(std::to_string(summary.plannedSteps).size());
+  const PolicyRecord &policy = step.record.policy;
+  const RoundRecord &round = summary.rounds.back();
+  const std::uint64_t skipped = summary.skippedSteps();
+  return fmt::format("step {:>{}}/{}  round {}  reward {:.3f}  length {:.1f}  loss {:.4f}  "
+                     "kl {:.2g}  clipped {:.1f} %  {:.3f} s + {:.3f} s rollout, {:.0f} tokens/s  "
+                     "bubble {:4.1f} % (plan {:.1f}){}",
+                     step.record.step + 1, width, summary.plannedSteps, round.round + 1,
+                     round.rewardMean, meanLength(round), step.record.loss, policy.kl,
+                     100 * policy.clipped, step.seconds, rolloutSeconds(round),
+                     tokensPerSecond(round), 100 * step.bubble, 100 * summary.expectedBubble(),
+                     skipped == 0 ? "" : fmt::format("  {} skipped", skipped));
+}
+
 std::string Progress::line(const StepSummary &step) const {
+  if (step.record.ofRound != 0 && !summary.rounds.empty())
+    return lineOfRound(step);
   const int width = static_cast<int>(std::to_string(summary.plannedSteps).size());
   const std::uint64_t skipped = summary.skippedSteps();
   const plan::Predictions &expected = summary.expected;

@@ -30,6 +30,8 @@ public:
 
   void stepFinished(const StepRecord &record, std::span<const plan::RankStats> ranks) override;
   void evaluated(const EvaluationRecord &record) override;
+  void roundFinished(const RoundRecord &record) override;
+  void promptsEvaluated(const PromptsRecord &record) override;
   void exported() override;
   void saved(std::uint64_t steps) override;
   void measured(const ResidentRecord &record) override;
@@ -44,6 +46,7 @@ private:
   void warnOf(const StepRecord &record);
   bool isDue(std::uint64_t step);
   std::string line(const StepSummary &step) const;
+  std::string lineOfRound(const StepSummary &step) const;
 
   RunSummary summary;
   const std::string exportTo;

@@ -8,6 +8,7 @@
 
 #include "runtime/Base/Counted.h"
 #include "runtime/Plan/Allowance.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Transport/Cores.h"
 #include "runtime/Transport/Sleeper.h"
@@ -30,18 +31,27 @@ std::string sizeOf(std::uint64_t bytes) {
 
 } // namespace
 
-double bubbleOf(std::span<const plan::RankStats> ranks) {
+namespace {
+
+double bubbleOf(std::span<const plan::RankStats> ranks, double seconds) {
   double busy = 0;
   for (const plan::RankStats &rank : ranks)
     busy += static_cast<double>(rank.computeNanoseconds) * 1e-9;
-  const double available = static_cast<double>(ranks.size()) * longestStep(ranks);
+  const double available = static_cast<double>(ranks.size()) * seconds;
   return available > 0 ? 1 - busy / available : 0;
+}
+
+} // namespace
+
+double bubbleOf(std::span<const plan::RankStats> ranks) {
+  return bubbleOf(ranks, longestStep(ranks));
 }
 
 RunSummary::RunSummary(const plan::Plan &plan, std::string transport)
     : name(plan.run.name), transport(std::move(transport)), savedIn(plan.checkpoint.directory),
-      plannedSteps(plan.run.steps), expected(plan.predictions), computeSeconds(plan.mesh.ranks()),
-      cores(availableCores()), processAllowance(plan::processAllowance(plan)) {
+      plannedSteps(plan.run.steps), expected(plan.predictions), hasRounds(plan::hasRounds(plan)),
+      computeSeconds(plan.mesh.ranks()), cores(availableCores()),
+      processAllowance(plan::processAllowance(plan)) {
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
     arenaBytes.push_back(plan::arenaBytes(plan, rank));
     rankAllowance.push_back(plan::rankAllowance(plan, rank));
@@ -59,7 +69,8 @@ const StepSummary &RunSummary::add(const StepRecord &record,
                                    std::span<const plan::RankStats> ranks) {
   for (std::size_t rank = 0; rank < ranks.size() && rank < computeSeconds.size(); ++rank)
     computeSeconds[rank] += static_cast<double>(ranks[rank].computeNanoseconds) * 1e-9;
-  steps.push_back({record, longestStep(ranks), bubbleOf(ranks)});
+  const double seconds = record.ofRound != 0 ? record.policy.seconds : longestStep(ranks);
+  steps.push_back({record, seconds, bubbleOf(ranks, seconds)});
   return steps.back();
 }
 
@@ -79,6 +90,27 @@ std::uint64_t RunSummary::skippedSteps() const {
 
 double tokensPerSecond(const StepSummary &step) {
   return step.seconds > 0 ? static_cast<double>(step.record.tokens) / step.seconds : 0;
+}
+
+double tokensPerSecond(const RoundRecord &round) {
+  return round.generationSeconds > 0 ? static_cast<double>(round.tokens) / round.generationSeconds
+                                     : 0;
+}
+
+double rolloutSeconds(const RoundRecord &round) {
+  return round.syncSeconds + round.generationSeconds + round.scoreSeconds;
+}
+
+double meanLength(const RoundRecord &round) {
+  return round.samples > 0 ? static_cast<double>(round.tokens) / static_cast<double>(round.samples)
+                           : 0;
+}
+
+std::string scoresOf(const PromptsRecord &record) {
+  std::string text = fmt::format("mean reward {:.3f}", record.mean);
+  for (std::size_t entry = 0; entry < record.passCount; ++entry)
+    text += fmt::format(", pass@{} {:.3f}", record.passOf[entry], record.passAt[entry]);
+  return text;
 }
 
 double RunSummary::tokensPerSecond() const {
@@ -121,12 +153,37 @@ std::string residentText(const RunSummary &summary) {
 
 } // namespace
 
+namespace {
+
+std::string roundsText(const RunSummary &summary) {
+  RoundRecord sum;
+  for (const RoundRecord &round : summary.rounds) {
+    sum.tokens += round.tokens;
+    sum.generationSeconds += round.generationSeconds;
+    sum.syncSeconds += round.syncSeconds;
+    sum.scoreSeconds += round.scoreSeconds;
+  }
+  return fmt::format("\n  {}, reward {:.3f} → {:.3f}\n  rollouts      {:.1f} s: sync {:.1f} s, "
+                     "generation {:.1f} s at {:.0f} tokens/s, rewards {:.1f} s",
+                     counted(summary.rounds.size(), "round"), summary.rounds.front().rewardMean,
+                     summary.rounds.back().rewardMean, rolloutSeconds(sum), sum.syncSeconds,
+                     sum.generationSeconds, tokensPerSecond(sum), sum.scoreSeconds);
+}
+
+} // namespace
+
 std::string textOf(const RunSummary &summary) {
   std::string text = fmt::format("{}: {} in {:.1f} s", summary.name,
                                  counted(summary.steps.size(), "step"), summary.seconds());
   if (!summary.steps.empty())
     text += fmt::format(", loss {:.4f} → {:.4f}", summary.steps.front().record.loss,
                         summary.steps.back().record.loss);
+  if (!summary.rounds.empty())
+    text += roundsText(summary);
+  if (!summary.promptEvaluations.empty())
+    text += fmt::format("\n  held-out prompts: {} with version {}",
+                        scoresOf(summary.promptEvaluations.back()),
+                        summary.promptEvaluations.back().version);
   if (!summary.evaluations.empty())
     text += fmt::format("\n  held-out loss {:.4f} after step {}{}", summary.evaluations.back().loss,
                         summary.evaluations.back().step + 1,
@@ -169,17 +226,30 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json policyJson(const PolicyRecord &policy) {
+  return {{"kl", policy.kl},
+          {"ratio", policy.ratio},
+          {"entropy", policy.entropy},
+          {"clip_fraction", policy.clipped},
+          {"corrected", policy.corrected},
+          {"largest_drift", policy.drift},
+          {"tokens", policy.tokens}};
+}
+
 Json stepJson(const StepSummary &step) {
-  return {{"step", step.record.step},
-          {"loss", step.record.loss},
-          {"gradient_norm", step.record.gradientNorm},
-          {"learning_rate", step.record.learningRate},
-          {"tokens", step.record.tokens},
-          {"microbatches", step.record.microbatches},
-          {"skipped", step.record.skipped != 0},
-          {"seconds", step.seconds},
-          {"tokens_per_second", tokensPerSecond(step)},
-          {"bubble", step.bubble}};
+  Json json = {{"step", step.record.step},
+               {"loss", step.record.loss},
+               {"gradient_norm", step.record.gradientNorm},
+               {"learning_rate", step.record.learningRate},
+               {"tokens", step.record.tokens},
+               {"microbatches", step.record.microbatches},
+               {"skipped", step.record.skipped != 0},
+               {"seconds", step.seconds},
+               {"tokens_per_second", tokensPerSecond(step)},
+               {"bubble", step.bubble}};
+  if (step.record.ofRound != 0)
+    json["policy"] = policyJson(step.record.policy);
+  return json;
 }
 
 /// `seconds` is null where the plan knows no costs; `bubble` is at unit costs then.
@@ -194,6 +264,41 @@ Json expectedJson(const RunSummary &summary) {
 Json evaluationJson(const EvaluationRecord &one) {
   return {
       {"step", one.step}, {"loss", one.loss}, {"tokens", one.tokens}, {"ends_run", one.ends != 0}};
+}
+
+Json roundJson(const RoundRecord &round) {
+  return {{"round", round.round},
+          {"version", round.version},
+          {"samples", round.samples},
+          {"tokens", round.tokens},
+          {"shortest", round.shortest},
+          {"longest", round.longest},
+          {"stopped", round.stopped},
+          {"cut", round.cut},
+          {"aborted", round.aborted},
+          {"reward_mean", round.rewardMean},
+          {"reward_deviation", round.rewardDeviation},
+          {"trained_reward_mean", round.trainedRewardMean},
+          {"groups",
+           {{"candidates", round.candidates},
+            {"trained", round.trained},
+            {"dropped", round.dropped},
+            {"filled", round.filled},
+            {"unused", round.unused}}},
+          {"sync_seconds", round.syncSeconds},
+          {"generation_seconds", round.generationSeconds},
+          {"score_seconds", round.scoreSeconds},
+          {"tokens_per_second", tokensPerSecond(round)}};
+}
+
+Json promptsJson(const PromptsRecord &one) {
+  Json passAt = Json::object();
+  for (std::size_t entry = 0; entry < one.passCount; ++entry)
+    passAt[std::to_string(one.passOf[entry])] = one.passAt[entry];
+  return {{"round", one.round},     {"version", one.version},
+          {"prompts", one.prompts}, {"samples", one.samples},
+          {"tokens", one.tokens},   {"reward_mean", one.mean},
+          {"pass_at", passAt},      {"generation_seconds", one.generationSeconds}};
 }
 
 Json residentJson(const RunSummary &summary, const ResidentRecord &process) {
@@ -226,6 +331,12 @@ std::string stepLine(const StepSummary &step) { return lineOf("step", stepJson(s
 
 std::string evaluationLine(const EvaluationRecord &record) {
   return lineOf("evaluation", evaluationJson(record));
+}
+
+std::string roundLine(const RoundRecord &record) { return lineOf("round", roundJson(record)); }
+
+std::string promptsLine(const PromptsRecord &record) {
+  return lineOf("prompt_evaluation", promptsJson(record));
 }
 
 std::string saveLine(std::uint64_t steps) { return lineOf("save", {{"steps", steps}}); }
@@ -274,6 +385,14 @@ std::string jsonOf(const RunSummary &summary) {
                {"history", Json::array()}};
   if (!summary.exportedTo.empty())
     json["exported_to"] = summary.exportedTo;
+  if (summary.hasRounds) {
+    json["rounds"] = Json::array();
+    json["prompt_evaluations"] = Json::array();
+  }
+  for (const RoundRecord &round : summary.rounds)
+    json["rounds"].push_back(roundJson(round));
+  for (const PromptsRecord &one : summary.promptEvaluations)
+    json["prompt_evaluations"].push_back(promptsJson(one));
   for (std::size_t rank = 0; rank < summary.arenaBytes.size(); ++rank)
     json["ranks"].push_back({{"rank", rank},
                              {"arena_bytes", summary.arenaBytes[rank]},

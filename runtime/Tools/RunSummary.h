@@ -22,11 +22,19 @@ double bubbleOf(std::span<const plan::RankStats> ranks);
 
 struct StepSummary {
   StepRecord record;
-  double seconds = 0; // of the rank with the longest step
+  double seconds = 0; // of the rank with the longest step; in rounds without the rollout
   double bubble = 0;
 };
 
 double tokensPerSecond(const StepSummary &step);
+
+/// What engines generate, all together, by the time of the one that took longest.
+double tokensPerSecond(const RoundRecord &round);
+/// What a round takes besides its steps.
+double rolloutSeconds(const RoundRecord &round);
+double meanLength(const RoundRecord &round); // of responses
+/// `mean reward 0.530, pass@1 0.500, pass@4 0.710`
+std::string scoresOf(const PromptsRecord &record);
 
 struct RunSummary {
   explicit RunSummary(const plan::Plan &plan, std::string transport);
@@ -41,6 +49,9 @@ struct RunSummary {
   plan::Predictions expected; // what the plan says a step takes
   std::vector<StepSummary> steps;
   std::vector<EvaluationRecord> evaluations;
+  std::vector<RoundRecord> rounds;
+  std::vector<PromptsRecord> promptEvaluations;
+  bool hasRounds = false;
   std::vector<double> computeSeconds;    // by rank
   std::vector<std::uint64_t> arenaBytes; // by rank, all tiers: exact, known before the run
   std::vector<ResidentRecord> resident;  // of each process that told
@@ -69,6 +80,8 @@ std::string jsonOf(const RunSummary &summary);
 std::string startLine(const RunSummary &summary, std::string_view planId);
 std::string stepLine(const StepSummary &step);
 std::string evaluationLine(const EvaluationRecord &record);
+std::string roundLine(const RoundRecord &record);
+std::string promptsLine(const PromptsRecord &record);
 std::string saveLine(std::uint64_t steps);
 std::string exportLine(const std::string &directory);
 std::string residentLine(const RunSummary &summary, const ResidentRecord &process);

@@ -62,6 +62,7 @@ struct Header {
   std::uint64_t waitCount = 0;         // of the lane waited for: how many are to be finished
   std::uint32_t waitLane = kNothing;
   State state = State::Preparing;
+  std::uint64_t progress = 0; // of actions that take long: grows while they go on
 
   // The watchdog's.
   alignas(64) std::int64_t aliveAt = 0; // the process ran
@@ -87,6 +88,7 @@ constexpr std::int64_t kBreakingTime = 200'000'000;
 constexpr std::size_t kHeaderBytes = 4096;
 // Programs other than ours watch a rank by these.
 static_assert(offsetof(Header, process) == 48 && offsetof(Header, begun) == 128);
+static_assert(offsetof(Header, aliveAt) == 192);
 static_assert(sizeof(Header) <= kHeaderBytes && std::is_trivially_copyable_v<Header>);
 
 constexpr std::size_t kFileBytes = kHeaderBytes + kKeptActions * sizeof(ActionRecord);

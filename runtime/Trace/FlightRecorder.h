@@ -47,6 +47,8 @@ public:
     publish(head->begun, ++count);
   }
   void start(std::uint32_t microbatch) { put(current->microbatch, microbatch); }
+  /// The present action takes long, and goes on.
+  void advance() { publish(head->progress, head->progress + 1); }
   /// The present action computed from `from` to `to`.
   void computed(std::int64_t from, std::int64_t to) {
     put(current->begin, from);

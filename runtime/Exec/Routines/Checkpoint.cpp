@@ -1,7 +1,6 @@
 // A run saves itself: a copy between two steps, files while the next step runs, a name when all of
 // them are there.
 #include <cstring>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -11,6 +10,7 @@
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
+#include "runtime/Exec/StatsView.h"
 #include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Snapshot.h"
@@ -69,17 +69,14 @@ Status checkpointShard(RankState &state, const Instruction &instruction) {
 }
 
 Status checkpointCommit(RankState &state, const Instruction &instruction) {
-  const std::span<const plan::RankStats> ranks{
-      reinterpret_cast<const plan::RankStats *>(instruction.operands[0]),
-      state.plan.mesh.pipeline}; // of the leading replica
-  const std::uint64_t steps = ranks.front().savedSteps;
+  const StatsView ranks(state.plan, instruction.operands[0],
+                        state.plan.mesh.pipeline); // of the leading replica
+  const std::uint64_t steps = ranks[0].savedSteps;
   if (steps == state.saving.committed)
     return Status(); // nothing new
-  const std::uint64_t stages =
-      std::accumulate(ranks.begin(), ranks.end(), std::uint64_t(0),
-                      [steps](std::uint64_t sum, const plan::RankStats &rank) {
-                        return sum + (rank.savedSteps == steps ? rank.savedStages : 0);
-                      });
+  std::uint64_t stages = 0;
+  for (std::uint32_t rank = 0; rank < ranks.ranks(); ++rank)
+    stages += ranks[rank].savedSteps == steps ? ranks[rank].savedStages : 0;
   if (stages != depthOf(state))
     return Status(StatusCode::Internal,
                   fmt::format("the ranks wrote {} shards of {}", stages, depthOf(state)));

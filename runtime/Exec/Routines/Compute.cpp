@@ -2,6 +2,7 @@
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
+#include "runtime/Model/PolicySettings.h"
 #include "runtime/Plan/Slices.h"
 
 namespace vime::routines {
@@ -47,6 +48,37 @@ Status loss(RankState &state, const Instruction &instruction) {
             {.labels = reinterpret_cast<const std::int32_t *>(at[2]),
              .stash = at[3],
              .loss = reinterpret_cast<double *>(at[4])});
+  return Status();
+}
+
+Status policyLoss(RankState &state, const Instruction &instruction) {
+  std::byte *const *at = instruction.operands;
+  const plan::PolicyRegion in = plan::policyRegion(state.plan.data.tokens, state.plan.data.samples);
+  const auto numbers = [&](std::size_t offset) {
+    return reinterpret_cast<const double *>(at[3] + offset);
+  };
+  stageOf(state, instruction)
+      .policyLoss(segmentsOf(state, instruction),
+                  {.labels = reinterpret_cast<const std::int32_t *>(at[2]),
+                   .advantages = numbers(in.advantages),
+                   .old = numbers(in.old),
+                   .sampled = numbers(in.sampled),
+                   .denominators = numbers(in.denominators),
+                   .reference = reinterpret_cast<const double *>(at[7]),
+                   .stash = at[4],
+                   .numbers = reinterpret_cast<plan::PolicyNumbers *>(at[5]),
+                   .workspace = at[6]},
+                  policyLossSettings(state.plan.round.algorithm));
+  return Status();
+}
+
+Status logProbabilities(RankState &state, const Instruction &instruction) {
+  std::byte *const *at = instruction.operands;
+  stageOf(state, instruction)
+      .logProbabilities(segmentsOf(state, instruction),
+                        {.labels = reinterpret_cast<const std::int32_t *>(at[2]),
+                         .stash = at[3],
+                         .logProbabilities = reinterpret_cast<double *>(at[4])});
   return Status();
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
 #include "runtime/ModelSpec/Copies.h"
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/StepHeader.h"
 
 namespace vime::routines {
@@ -53,6 +54,25 @@ void addUp(plan::RankStats &stats, const plan::StepHeader &header, std::uint32_t
   }
 }
 
+/// Of the same microbatches what the policy's loss says of them.
+void addUpPolicy(plan::PolicyNumbers &sum, const plan::StepHeader &header, const std::byte *losses,
+                 std::uint64_t stride, OwnLosses own) {
+  sum = {};
+  for (std::uint32_t microbatch = 0; losses && microbatch < header.microbatches; ++microbatch) {
+    if (header.tokens()[microbatch] == 0 || !own.have(microbatch))
+      continue;
+    const auto &one = *reinterpret_cast<const plan::PolicyNumbers *>(losses + microbatch * stride);
+    sum.loss += one.loss;
+    sum.kl += one.kl;
+    sum.ratio += one.ratio;
+    sum.entropy += one.entropy;
+    sum.drift = std::max(sum.drift, one.drift);
+    sum.clipped += one.clipped;
+    sum.corrected += one.corrected;
+    sum.tokens += one.tokens;
+  }
+}
+
 } // namespace
 
 Status measure(RankState &state, const Instruction &instruction) {
@@ -70,8 +90,11 @@ Status measure(RankState &state, const Instruction &instruction) {
   stats.denominator = header.denominator;
   stats.learningRate = header.learningRate;
   stats.microbatches = header.microbatches;
-  addUp(stats, header, header.microbatches, losses,
-        losses ? operandBuffer(state, instruction.action, 1).stride : 0, ownLosses(state));
+  const std::uint64_t stride = losses ? operandBuffer(state, instruction.action, 1).stride : 0;
+  addUp(stats, header, header.microbatches, losses, stride, ownLosses(state));
+  if (plan::hasRounds(state.plan))
+    addUpPolicy(*reinterpret_cast<plan::PolicyNumbers *>(&stats + 1), header, losses, stride,
+                ownLosses(state));
   counters = {.since = now};
   return Status();
 }

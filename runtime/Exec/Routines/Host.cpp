@@ -9,6 +9,7 @@
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
+#include "runtime/Exec/StatsView.h"
 #include "runtime/Model/HuggingFace.h"
 #include "runtime/ModelSpec/Copies.h"
 #include "runtime/Plan/BatchCaps.h"
@@ -58,9 +59,9 @@ struct Measured {
   double loss = 0;
   std::uint64_t tokens = 0;
 };
-Measured sumOf(std::span<const plan::RankStats> ranks, const plan::Mesh &mesh) {
+Measured sumOf(const StatsView &ranks, const plan::Mesh &mesh) {
   Measured sum;
-  for (std::size_t first = 0; first < ranks.size(); first += mesh.pipeline) {
+  for (std::uint32_t first = 0; first < ranks.ranks(); first += mesh.pipeline) {
     sum.loss += ranks[first].loss;
     sum.tokens += ranks[first].tokens;
   }
@@ -68,15 +69,39 @@ Measured sumOf(std::span<const plan::RankStats> ranks, const plan::Mesh &mesh) {
 }
 
 /// Of a step also what other ranks have: losses of another copy of the model, or none.
-Measured sumOfStep(std::span<const plan::RankStats> ranks, const plan::Mesh &mesh) {
+Measured sumOfStep(const StatsView &ranks, const plan::Mesh &mesh) {
   Measured sum = sumOf(ranks, mesh);
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+  for (std::uint32_t rank = 0; rank < ranks.ranks(); ++rank)
     sum.loss += rank % mesh.pipeline == 0 ? 0 : ranks[rank].loss;
   return sum;
 }
 
-std::span<const plan::RankStats> statsOf(const RankState &state, const std::byte *at) {
-  return {reinterpret_cast<const plan::RankStats *>(at), state.plan.mesh.ranks()};
+/// Of all ranks that train.
+StatsView statsOf(const RankState &state, const std::byte *at) {
+  return {state.plan, at, state.plan.mesh.trainers()};
+}
+
+/// Means of what all replicas have found, added in ascending order.
+PolicyRecord policyOf(const StatsView &ranks) {
+  plan::PolicyNumbers sum;
+  for (std::uint32_t rank = 0; rank < ranks.ranks(); ++rank) {
+    const plan::PolicyNumbers &one = ranks.policyOf(rank);
+    sum.kl += one.kl;
+    sum.ratio += one.ratio;
+    sum.entropy += one.entropy;
+    sum.drift = std::max(sum.drift, one.drift);
+    sum.clipped += one.clipped;
+    sum.corrected += one.corrected;
+    sum.tokens += one.tokens;
+  }
+  const double each = sum.tokens > 0 ? 1 / sum.tokens : 0;
+  return {.kl = sum.kl * each,
+          .ratio = sum.ratio * each,
+          .entropy = sum.entropy * each,
+          .clipped = sum.clipped * each,
+          .corrected = sum.corrected * each,
+          .drift = sum.drift,
+          .tokens = sum.tokens};
 }
 
 bool savesBehind(const plan::Plan &plan, std::uint64_t steps) {
@@ -101,35 +126,55 @@ std::uint64_t tensorsOf(const plan::Plan &plan) {
 
 } // namespace
 
+namespace {
+
+/// What the coordinator knows of the step that begins, whatever its samples are.
+plan::StepHeader beginStep(const plan::Plan &plan, Coordinator &coordinator) {
+  const std::uint64_t step = coordinator.nextStep(), steps = plan.run.steps;
+  const std::uint32_t ofRound = plan.round.rollout.steps;
+  const bool isLast = step + 1 == steps;
+  plan::StepHeader header{.step = step,
+                          .updates = coordinator.updates() + (coordinator.isPending() ? 1 : 0),
+                          .denominator = 0,
+                          .learningRate = learningRateOf(plan.optimizer, steps, step),
+                          .save = savesBehind(plan, step + 1),
+                          .stop = isLast,
+                          .pending = coordinator.isPending(),
+                          .rollout = plan::hasRounds(plan) && step % ofRound == 0,
+                          .round = step / ofRound};
+  const std::uint64_t every =
+      plan::hasRounds(plan) ? plan.round.evaluation.every : plan.evaluation.every;
+  if (plan::hasRounds(plan)) // in front of the round
+    header.evaluate = every != 0 && header.rollout != 0 && header.round % every == 0;
+  else
+    header.evaluate = every != 0 && ((step + 1) % every == 0 || isLast);
+  header.settle = header.evaluate | header.save | header.stop;
+  coordinator.leavePending(plan::isPostValidated(plan) && header.settle == 0);
+  return header;
+}
+
+} // namespace
+
+/// Of a round, how many microbatches there are `pack` knows.
 Status decide(RankState &state, const Instruction &instruction) {
+  auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
+  header = beginStep(state.plan, *state.coordinator);
+  if (plan::hasRounds(state.plan)) {
+    header.microbatches = state.plan.data.microbatches;
+    return Status();
+  }
   if (!state.text)
     return Status(StatusCode::Unacceptable, "a rank decides that loads no samples");
-  Coordinator &coordinator = *state.coordinator;
   TextDataset &text = *state.text;
-  const std::uint64_t step = coordinator.nextStep(), steps = state.plan.run.steps;
-  const std::uint64_t every = state.plan.evaluation.every;
-  const bool isLast = step + 1 == steps;
-  auto &header = *reinterpret_cast<plan::StepHeader *>(instruction.operands[0]);
-  text.begin(step);
-  const std::uint32_t needed = largestShare(text.microbatches(), state.plan.mesh.data) *
-                               state.plan.data.slices,
-                      microbatches = plan::filledUp(state.plan, needed);
-  if (microbatches == 0) // the compiler has packed every step: with another rule than this one
-    return Status(
-        StatusCode::Unacceptable,
-        fmt::format("step {} has {} microbatches, for which the plan is not made", step, needed));
-  header = {.step = step,
-            .updates = coordinator.updates() + (coordinator.isPending() ? 1 : 0),
-            .denominator = 0,
-            .learningRate = learningRateOf(state.plan.optimizer, steps, step),
-            .microbatches = microbatches,
-            .evaluate = every != 0 && ((step + 1) % every == 0 || isLast),
-            .save = savesBehind(state.plan, step + 1),
-            .stop = isLast,
-            .pending = coordinator.isPending()};
-  header.settle = header.evaluate | header.save | header.stop;
-  coordinator.leavePending(plan::isPostValidated(state.plan) && header.settle == 0);
-  coordinator.take(text.samplesOfStep());
+  text.begin(header.step);
+  const std::uint32_t needed =
+      largestShare(text.microbatches(), state.plan.mesh.data) * state.plan.data.slices;
+  header.microbatches = plan::filledUp(state.plan, needed);
+  if (header.microbatches == 0) // the compiler has packed every step: with another rule than this
+    return Status(StatusCode::Unacceptable,
+                  fmt::format("step {} has {} microbatches, for which the plan is not made",
+                              header.step, needed));
+  state.coordinator->take(text.samplesOfStep());
   // In a text every token has a label: the next one.
   header.denominator = static_cast<double>(text.tokensOfStep());
   return Status();
@@ -144,7 +189,7 @@ Status load(RankState &state, const Instruction &instruction) {
 Status report(RankState &state, const Instruction &instruction) {
   const auto &scalars = *reinterpret_cast<const plan::StepScalars *>(instruction.operands[0]);
   const auto ranks = statsOf(state, instruction.operands[1]);
-  const plan::RankStats &own = ranks.front(); // of the coordinator, which has made the header
+  const plan::RankStats &own = ranks[0]; // of the coordinator, which has made the header
   const Measured measured = sumOfStep(ranks, state.plan.mesh);
   StepRecord record{.step = own.step,
                     .gradientNorm = scalars.gradientNorm,
@@ -153,8 +198,13 @@ Status report(RankState &state, const Instruction &instruction) {
                     .skipped = scalars.bad};
   record.tokens = measured.tokens;
   record.loss = own.denominator > 0 ? measured.loss / own.denominator : measured.loss; // D6
+  if (plan::hasRounds(state.plan)) {
+    record.ofRound = 1;
+    record.policy = policyOf(ranks);
+    record.policy.seconds = state.coordinator->trainingSeconds();
+  }
   state.coordinator->finishStep(scalars.bad != 0);
-  state.coordinator->observer().stepFinished(record, ranks);
+  state.coordinator->observer().stepFinished(record, ranks.copy());
   return Status();
 }
 
@@ -194,7 +244,7 @@ Status exportShard(RankState &state, const Instruction &instruction) {
 }
 
 Status exportCommit(RankState &state, const Instruction &instruction) {
-  const auto *stats = reinterpret_cast<const plan::RankStats *>(instruction.operands[0]);
+  const StatsView stats(state.plan, instruction.operands[0], state.plan.mesh.pipeline);
   std::uint64_t written = 0;
   for (std::uint32_t rank = 0; rank < state.plan.mesh.pipeline; ++rank) // of the leading replica
     written += stats[rank].exportedTensors;

@@ -13,6 +13,9 @@ Status backward(RankState &state, const Instruction &instruction);
 Status backwardInput(RankState &state, const Instruction &instruction);
 Status backwardWeight(RankState &state, const Instruction &instruction);
 
+Status policyLoss(RankState &state, const Instruction &instruction);
+Status logProbabilities(RankState &state, const Instruction &instruction);
+
 // Transfer.cpp: posts, never waits.
 Status send(RankState &state, const Instruction &instruction);
 Status receive(RankState &state, const Instruction &instruction);
@@ -22,6 +25,7 @@ Status allGather(RankState &state, const Instruction &instruction);
 Status sum(RankState &state, const Instruction &instruction);
 Status unshard(RankState &state, const Instruction &instruction);
 Status reduceScatter(RankState &state, const Instruction &instruction);
+Status broadcastWeights(RankState &state, const Instruction &instruction);
 
 // Update.cpp: parameters, once per step.
 Status initialize(RankState &state, const Instruction &instruction);
@@ -42,6 +46,23 @@ Status loadEvaluation(RankState &state, const Instruction &instruction);
 Status reportEvaluation(RankState &state, const Instruction &instruction);
 Status exportShard(RankState &state, const Instruction &instruction);
 Status exportCommit(RankState &state, const Instruction &instruction);
+
+// Rollout.cpp: the coordinator in a round, and who loads its samples.
+Status drawPrompts(RankState &state, const Instruction &instruction);
+Status drawEvaluation(RankState &state, const Instruction &instruction);
+Status score(RankState &state, const Instruction &instruction);
+Status scoreEvaluation(RankState &state, const Instruction &instruction);
+Status pack(RankState &state, const Instruction &instruction);
+Status loadRound(RankState &state, const Instruction &instruction);
+
+// Engine.cpp: a rank that generates.
+Status wake(RankState &state, const Instruction &instruction);
+Status pause(RankState &state, const Instruction &instruction);
+Status flush(RankState &state, const Instruction &instruction);
+Status install(RankState &state, const Instruction &instruction);
+Status publish(RankState &state, const Instruction &instruction);
+Status resume(RankState &state, const Instruction &instruction);
+Status generate(RankState &state, const Instruction &instruction);
 
 // Checkpoint.cpp: a run saves itself.
 Status snapshot(RankState &state, const Instruction &instruction);

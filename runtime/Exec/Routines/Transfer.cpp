@@ -1,4 +1,6 @@
 // Transfers and collectives: hand the bytes to the transport and go on.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "runtime/Exec/RankModel.h"
@@ -66,6 +68,19 @@ Status unshard(RankState &state, const Instruction &instruction) {
   return state.transport->post(instruction.end,
                                {instruction.operands[0], instruction.operands[1],
                                 state.model->stages[instruction.stage].regions.weightShareBytes});
+}
+
+/// The part of the weights that the action names, where they lie at every member.
+Status broadcastWeights(RankState &state, const Instruction &instruction) {
+  const std::uint64_t all = state.model->stages[instruction.stage].spec.weightBytes,
+                      part = state.messages[instruction.lane].fixed,
+                      first = part * instruction.immediate;
+  if (first >= all)
+    return Status(StatusCode::Unacceptable,
+                  fmt::format("part {} of weights of {} bytes, each of {}", instruction.immediate,
+                              all, part));
+  std::byte *const at = instruction.operands[0] + first;
+  return state.transport->post(instruction.end, {at, at, std::min(part, all - first)});
 }
 
 /// Of the whole buffer, which the message does not state.

@@ -5,12 +5,14 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "kernels/SquareSum.h"
 #include "runtime/Exec/RankModel.h"
 #include "runtime/Exec/RankState.h"
 #include "runtime/Exec/Routines/Routines.h"
 #include "runtime/Model/HuggingFace.h"
+#include "runtime/ModelSpec/Masters.h"
 #include "runtime/Plan/Kept.h"
 
 namespace vime::routines {
@@ -36,8 +38,8 @@ Status initializeShare(const RankState &state, const RankStage &stage,
   std::byte *const parameters = instruction.operands[2];
   vime::initializeParameters(kernels, stage.spec, state.plan.run.seed, parameters);
   stage.stage->bringWeights(parameters);
-  if (!state.model->checkpoint.empty())
-    if (Status status = loadStage(state.model->checkpoint, stage.config, stage.spec, parameters);
+  if (!stage.checkpoint.empty())
+    if (Status status = loadStage(stage.checkpoint, stage.config, stage.spec, parameters);
         !status.ok())
       return status;
   keepShare(kernels, stage.spec, stage.share, parameters, instruction.operands[0],
@@ -45,10 +47,30 @@ Status initializeShare(const RankState &state, const RankStage &stage,
   return Status();
 }
 
+/// The same bits that the trained model starts with, also in a run that is resumed. There are no
+/// moments that could hold masters, so that they lie elsewhere until they are rounded.
+Status initializeReference(const RankState &state, const RankStage &stage, std::byte *weights) {
+  const Kernels &kernels = *state.model->kernels;
+  const StageSpec &spec = stage.spec;
+  std::memset(weights, 0, spec.weightBytes);
+  std::vector<std::byte> masters(hasMasters(spec) ? spec.gradientBytes : 0);
+  std::byte *const parameters = hasMasters(spec) ? masters.data() : weights;
+  vime::initializeParameters(kernels, spec, state.plan.run.seed, parameters);
+  stage.stage->bringWeights(weights);
+  if (!stage.checkpoint.empty())
+    if (Status status = loadStage(stage.checkpoint, stage.config, spec, parameters); !status.ok())
+      return status;
+  if (hasMasters(spec))
+    roundParameters(kernels, spec, parameters, weights);
+  return Status();
+}
+
 } // namespace
 
 Status initialize(RankState &state, const Instruction &instruction) {
   const RankStage &stage = stageOf(state, instruction);
+  if (!stage.isTrained)
+    return initializeReference(state, stage, instruction.operands[0]);
   if (stage.isShared())
     return initializeShare(state, stage, instruction);
   const Kernels &kernels = *state.model->kernels;
@@ -59,8 +81,8 @@ Status initialize(RankState &state, const Instruction &instruction) {
   } else {
     vime::initialize(kernels, stage.spec, state.plan.run.seed, weights, moments);
     stage.stage->bringWeights(weights);
-    if (!state.model->checkpoint.empty())
-      loaded = loadStage(state.model->checkpoint, stage.config, stage.spec,
+    if (!stage.checkpoint.empty())
+      loaded = loadStage(stage.checkpoint, stage.config, stage.spec,
                          parametersOf(stage.spec, weights, moments));
   }
   roundMasters(kernels, stage.spec, moments, weights);
