@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "compiler/Frontend/Rules.h"
+#include "runtime/Reward/CommandWords.h"
+#include "runtime/Reward/Pattern.h"
 
 namespace vime {
 
@@ -18,6 +20,9 @@ std::vector<std::string> judges(const Draft &draft) {
       stated.emplace_back(path);
   return stated;
 }
+
+/// Behind it stands a remedy, which is said in our words.
+std::string firstLine(const std::string &message) { return message.substr(0, message.find('\n')); }
 
 void checkPattern(Draft &draft) {
   const auto &reward = draft.job.reward;
@@ -37,6 +42,21 @@ void checkPattern(Draft &draft) {
                "`reward.pattern` has no use: only the rules `regex` and `format` have one",
                reward.pattern.span)
         .withHelp("remove it");
+  else if (takesPattern)
+    if (const auto pattern = Pattern::make(reward.pattern.value); !pattern.ok())
+      draft
+          .error(JobCode::WrongType, pattern.status().message(), reward.pattern.span,
+                 "no regular expression")
+          .withHelp("write it as RE2 reads it: without back references and look-around");
+}
+
+void checkCommand(Draft &draft) {
+  const auto &command = draft.job.reward.command;
+  if (!draft.isKnown("reward.command"))
+    return;
+  if (const auto words = splitCommand(command.value); !words.ok())
+    draft.error(JobCode::WrongType, firstLine(words.status().message()), command.span, "no command")
+        .withHelp("no shell takes part: name a program and its words, or a script");
 }
 
 /// A rule answers at once, and a service has no processes.
@@ -107,6 +127,7 @@ void checkReward(Draft &draft) {
     return;
   }
   checkPattern(draft);
+  checkCommand(draft);
   checkOtherPrograms(draft);
   checkWorkers(draft);
   checkAddress(draft);

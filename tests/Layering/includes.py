@@ -22,8 +22,9 @@ INSIDE = [
     ("compiler/Analysis/",  ["compiler/", "dialects/", "schedules/", *CONTRACTS, "runtime/Trace/"]),
     ("compiler/Driver/",    ["compiler/", "dialects/", "schedules/", *CONTRACTS, "runtime/CommandLine/", "runtime/Data/",
                              "runtime/Trace/"]),
-    # How a text is cut and packed is asked of those who will do it.
-    ("compiler/",           ["dialects/", "schedules/", *CONTRACTS, "runtime/CommandLine/", "runtime/Data/"]),
+    # How a text is cut and packed, and what patterns and commands mean, is asked of those who will do it.
+    ("compiler/",           ["dialects/", "schedules/", *CONTRACTS, "runtime/CommandLine/", "runtime/Data/",
+                             "runtime/Reward/CommandWords.h", "runtime/Reward/Pattern.h"]),
     # Orders and their judge for Python: what can be built without MLIR.
     ("python/",             ["schedules/", "compiler/Diagnostics/", "compiler/Verify/VerifyOrder.h"]),
     ("runtime/Base/",       []),

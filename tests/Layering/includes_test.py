@@ -43,6 +43,8 @@ class Includes(unittest.TestCase):
     def test_compiler_knows_the_contracts_of_the_runtime_only(self):
         self.refuse("compiler/Driver/Compile.cpp", '#include "runtime/Exec/Executor.h"', "compiler/Driver/ does not know it")
         self.allow("compiler/Driver/Compile.cpp", '#include "runtime/Plan/Plan.h"')
+        self.allow("compiler/Frontend/RewardRules.cpp", '#include "runtime/Reward/Pattern.h"')
+        self.refuse("compiler/Frontend/RewardRules.cpp", '#include "runtime/Reward/Reward.h"', "compiler/ does not know it")
 
     def test_texts_are_packed_alike_for_compiler_and_runtime(self):
         self.allow("compiler/Frontend/StepNeeds.cpp", '#include "runtime/Data/TextDataset.h"')
