@@ -664,7 +664,8 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
   plan.mesh = {.pipeline = job.actor.pipeline.value,
                .data = job.actor.data.value,
                .engines = job.rolloutRole.ranks.value};
-  plan.round = roundSettings(job, {});
+  if (hasRounds(job))
+    plan.round = roundSettings(job, {});
   const Job::NamedModel &model = *job.model(job.actor.model.value);
   ModelConfig config = model.config;
   config.recomputesLayers = job.memory.recompute.value == "layer";

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"
@@ -29,9 +30,20 @@ bool isLoaded(Product product) {
 
 bool isFirstIteration(std::uint32_t instant) { return instant % 2 == 0; }
 
-/// Nobody who waits for the norm wants what others do ahead of it.
-bool isOfPlan(const Signature &writer, bool runsEarly) {
+/// Nobody who waits for the norm wants what others do ahead of it, and nobody who trains on a text
+/// what comes from rounds.
+bool isOfPlan(const Signature &writer, const Plan &plan) {
+  const bool runsEarly = isPostValidated(plan);
   switch (writer.opcode) {
+  case Opcode::Load:
+  case Opcode::Loss:
+    return !hasRounds(plan);
+  case Opcode::LoadRound:
+  case Opcode::PolicyLoss:
+  case Opcode::DrawPrompts:
+  case Opcode::DrawEvaluation:
+  case Opcode::Generate:
+    return hasRounds(plan);
   case Opcode::OptimizeEarly:
   case Opcode::Settle:
   case Opcode::Redo:
@@ -237,9 +249,8 @@ std::string Comparison::wantedText(const Read &read) const {
   const Need &need = needs.needs[read.need];
   std::string text;
   const Need::Products &wanted = wantedBy(read);
-  const bool runsEarly = isPostValidated(table.plan());
   for (const Product product : wanted)
-    if (product != kNothing && isOfPlan(*signatures[opcodeOf(product)], runsEarly))
+    if (product != kNothing && isOfPlan(*signatures[opcodeOf(product)], table.plan()))
       text += (text.empty() ? "needs the " : " or the ") + nameOf(product);
   const Signature &writer = *signatures[opcodeOf(wanted[0])];
   if (writer.perStage && need.stage != OfStage::Any)

@@ -230,7 +230,7 @@ TEST(C3, MembersGiveDifferentThings) {
   = from rank 1, action 1: broadcast `step`
   = to   rank 1, action 21: gather `stats`
 
-error[C0305]: group `stats` moves 96 bytes from `header` of 64 bytes
+error[C0305]: group `stats` moves 96 bytes from `header` of 80 bytes
   = from rank 1, action 21: gather `stats`
 
 error[C0307]: call 0 of group `stats` moves `stats` on rank 0 and `header` on rank 1

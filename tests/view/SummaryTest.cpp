@@ -14,7 +14,7 @@ TEST(Summary, SmallPlan) {
   const std::string_view proved[] = {"S1", "C1", "C2"};
   EXPECT_EQ("\n" + planSummary(smallPlan({.exportTo = "model"}), proved), R"(
 job       small
-plan      b838494f3a9a69a1ec67143dac0fb840
+plan      cee6a86390a128f9f3ccc3f15bc3d280
 model     null, 2 layers, in 2 stages
 schedule  1f1b on 2 ranks, 2 microbatches of 8 tokens
 run       3 steps, then export to model
@@ -22,8 +22,8 @@ bubble    33.3 % at unit costs (step 9 units, at most 2 stashes on a rank)
 expected  0.25 s a step, bubble 12.5 % (as long as stages sleep)
 proved    S1 C1 C2
   rank   actions  peak memory  stages
-  0           26     4.07 KiB  0
-  1           24     3.69 KiB  1
+  0           26     4.13 KiB  0
+  1           24     3.75 KiB  1
 )");
 }
 

@@ -23,7 +23,7 @@ std::string linesWith(const std::string &text, std::string_view from, std::strin
 
 TEST(PlanText, Head) {
   EXPECT_EQ(linesWith(planText(smallPlan()), "plan 1 ", "\nprogram 0"), R"(
-plan 1 # id c709c72de78c965a349b850cfac5c7af
+plan 1 # id a4bb61c918a6b93b68f588fdfc3c8745
 compiler "0.1.0"
 schedule "1f1b"
 mesh pp 2 dp 1 cp 1 tp 1
@@ -35,7 +35,7 @@ predictions step_units 9 bubble 0.3333333333333333 peak_live 2 costs "as long as
 model 0 family null type float32 layers 2 hidden 8 heads 0 kv_heads 0 head_width 0 ffn 0 vocab 0 rope_theta 10000 norm_epsilon 1e-05 tied_head 0 recomputes_layers 0 kernels native forward_seconds 0 backward_input_seconds 0 backward_weight_seconds 0 checkpoint ""
 part 0 of model 0 layers 0 to 1 embedding
 part 1 of model 0 layers 1 to 2 head
-group 0 name "step" flow control operation broadcast axes pp root 0 type byte fixed 64 per_token 0
+group 0 name "step" flow control operation broadcast axes pp root 0 type byte fixed 80 per_token 0
 group 1 name "segments" flow data operation broadcast axes pp root 0 type int32 fixed 72 per_token 0
 group 2 name "norm" flow metrics operation all_gather axes pp root 0 type float64 fixed 576 per_token 0
 group 3 name "stats" flow metrics operation gather axes pp root 0 type byte fixed 96 per_token 0
@@ -80,22 +80,22 @@ action 9 send lane 1 time 11 microbatch 0 flags signalled waits 0:1 operands 35 
 TEST(PlanText, Layout) {
   EXPECT_EQ(linesWith(planText(smallPlan()), "layout 1\n", "\n\n"), R"(
 layout 1
-arena device 3776 host 0
-buffer 0 header tier device count 1 bytes 64 stride 64 offset 0 # header
-buffer 1 segments tier device count 2 bytes 8 stride 64 offset 64 # segments
-buffer 2 labels tier device count 2 bytes 32 stride 64 offset 192 # labels
-buffer 3 losses tier device count 2 bytes 8 stride 64 offset 320 # losses
-buffer 4 scalars tier device count 1 bytes 32 stride 64 offset 448 # scalars
-buffer 5 squares tier device count 1 bytes 576 stride 576 offset 512 # squares
-buffer 6 all_squares tier device count 1 bytes 1152 stride 1152 offset 1088 # all_squares
-buffer 7 stats tier device count 1 bytes 96 stride 128 offset 2240 # stats
-buffer 8 weights tier device stage 0 count 1 bytes 64 stride 64 offset 2368 # weights of stage 1
-buffer 9 gradients tier device stage 0 count 1 bytes 64 stride 64 offset 2432 # gradients of stage 1
-buffer 10 moments tier device stage 0 count 1 bytes 128 stride 128 offset 2496 # moments of stage 1
-buffer 11 input tier device stage 0 count 2 bytes 256 stride 256 offset 2624 # input of stage 1
-buffer 12 input_gradient tier device stage 0 count 2 bytes 256 stride 256 offset 3136 # input_gradient of stage 1
-buffer 13 stash tier device stage 0 count 1 bytes 64 stride 64 offset 3648 # stash of stage 1
-buffer 14 workspace tier device count 1 bytes 64 stride 64 offset 3712 # workspace
+arena device 3840 host 0
+buffer 0 header tier device count 1 bytes 80 stride 128 offset 0 # header
+buffer 1 segments tier device count 2 bytes 8 stride 64 offset 128 # segments
+buffer 2 labels tier device count 2 bytes 32 stride 64 offset 256 # labels
+buffer 3 losses tier device count 2 bytes 8 stride 64 offset 384 # losses
+buffer 4 scalars tier device count 1 bytes 32 stride 64 offset 512 # scalars
+buffer 5 squares tier device count 1 bytes 576 stride 576 offset 576 # squares
+buffer 6 all_squares tier device count 1 bytes 1152 stride 1152 offset 1152 # all_squares
+buffer 7 stats tier device count 1 bytes 96 stride 128 offset 2304 # stats
+buffer 8 weights tier device stage 0 count 1 bytes 64 stride 64 offset 2432 # weights of stage 1
+buffer 9 gradients tier device stage 0 count 1 bytes 64 stride 64 offset 2496 # gradients of stage 1
+buffer 10 moments tier device stage 0 count 1 bytes 128 stride 128 offset 2560 # moments of stage 1
+buffer 11 input tier device stage 0 count 2 bytes 256 stride 256 offset 2688 # input of stage 1
+buffer 12 input_gradient tier device stage 0 count 2 bytes 256 stride 256 offset 3200 # input_gradient of stage 1
+buffer 13 stash tier device stage 0 count 1 bytes 64 stride 64 offset 3712 # stash of stage 1
+buffer 14 workspace tier device count 1 bytes 64 stride 64 offset 3776 # workspace
 )");
 }
 
