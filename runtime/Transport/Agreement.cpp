@@ -126,10 +126,15 @@ bool sums(const End &end) {
 
 bool scatters(const End &end) { return end.operation == plan::Collective::ReduceScatter; }
 
+bool broadcasts(const End &end) {
+  return end.operation == plan::Collective::Broadcast ||
+         end.operation == plan::Collective::BroadcastWeights;
+}
+
 bool isSource(const RankEnds &ends, const End &end) {
   if (end.kind != plan::LaneKind::Group)
     return end.kind == plan::LaneKind::Send;
-  return end.operation != plan::Collective::Broadcast || end.members[end.root] == ends.rank;
+  return !broadcasts(end) || end.members[end.root] == ends.rank;
 }
 
 bool isDestination(const RankEnds &ends, const End &end) {
@@ -160,8 +165,7 @@ Agreement::Agreement(const RankEnds &rankEnds, std::vector<Claim> ownClaims)
                     [this](std::uint32_t end) { return streamKeyOf(ends.ends[end], ends.rank); });
   for (std::size_t index = 0; index < ends.ends.size(); ++index) {
     const End &end = ends.ends[index];
-    const bool collects =
-        end.kind == plan::LaneKind::Group && end.operation != plan::Collective::Broadcast;
+    const bool collects = end.kind == plan::LaneKind::Group && !broadcasts(end);
     if (isDestination(ends, end))
       heard[index].resize(collects ? end.members.size() : 1);
   }

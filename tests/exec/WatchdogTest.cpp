@@ -71,5 +71,34 @@ TEST_F(WatchdogTest, AWaitForAPeerIsTheTransportsToEnd) {
   EXPECT_EQ(told.times, 0);
 }
 
+TEST_F(WatchdogTest, WhoSaysThatItGoesOnIsLeftAlone) {
+  recorder.start(0);
+  {
+    const Watchdog watchdog(plan, {&recorder}, 400ms, told.callback());
+    for (int step = 0; step < 24; ++step) {
+      std::this_thread::sleep_for(50ms);
+      recorder.advance();
+    }
+    EXPECT_EQ(told.times, 0);
+    const auto limit = std::chrono::steady_clock::now() + 20s;
+    while (told.times == 0 && std::chrono::steady_clock::now() < limit)
+      std::this_thread::sleep_for(5ms);
+  }
+  EXPECT_EQ(told.times, 1);
+}
+
+TEST_F(WatchdogTest, RewardsHaveLimitsOfTheirOwn) {
+  plan.programs[1].actions[2].opcode = plan::code(plan::Opcode::Score);
+  flight::FlightRecorder::begin(recorder.worker(0), /*action=*/2);
+  {
+    const Watchdog watchdog(plan, {&recorder}, 100ms, told.callback());
+    std::this_thread::sleep_for(500ms);
+    EXPECT_EQ(told.times, 0);
+    flight::FlightRecorder::finish(recorder.worker(0));
+    std::this_thread::sleep_for(500ms);
+  }
+  EXPECT_EQ(told.times, 1);
+}
+
 } // namespace
 } // namespace vime
