@@ -21,6 +21,7 @@ constexpr std::array kExamples = {
     PlanExample{Rule::S1, 10,
                 "`report_evaluation` stands between `measure_evaluation` and `gather`"},
     PlanExample{Rule::S1, 11, "of two copies of the model the first runs microbatch 1"},
+    PlanExample{Rule::S1, 12, "a stage of the reference model has a `backward`"},
 
     PlanExample{Rule::S2, 1, "rank 1: forward 0 stands before the receive of its input"},
     PlanExample{Rule::S2, 2, "rank 1: backward 1 reads the stash of forward 0"},
@@ -156,6 +157,18 @@ constexpr std::array kExamples = {
     PlanExample{Rule::M3, 6, "a `backward` whose `input_gradient` is also its `input`"},
     PlanExample{Rule::M3, 7, "a task whose operands come from five other lanes"},
 
+    PlanExample{Rule::W1, 1, "a second `wake` stands behind the first"},
+    PlanExample{Rule::W1, 2, "`flush` stands in front of `pause`"},
+    PlanExample{Rule::W1, 3, "`broadcast_weights` stands behind `resume`"},
+    PlanExample{Rule::W1, 4, "`resume` without a `wake` before it"},
+    PlanExample{Rule::W1, 5, "`generate` stands between `broadcast_weights` and `publish`"},
+    PlanExample{Rule::W2, 1, "part 3 of stage 1 is broadcast twice before `publish`"},
+    PlanExample{Rule::W2, 2, "of four parts of stage 1 the last one is not broadcast"},
+    PlanExample{Rule::W2, 3, "rank 0 broadcasts part 2 of stage 1, and rank 4 takes part 3"},
+    PlanExample{Rule::W3, 1, "`publish` stands between two `install`"},
+    PlanExample{Rule::W3, 2, "`resume` stands between `install` and `publish`"},
+    PlanExample{Rule::W3, 3, "`publish` stands behind `resume`"},
+
     PlanExample{Rule::K1, 1, "`optimize` of stage 0 stands behind the copy that is saved"},
     PlanExample{Rule::K1, 2, "weights are saved, and `optimize` runs before the step ends"},
     PlanExample{Rule::K1, 3,
@@ -207,6 +220,12 @@ std::string_view remedyOf(Rule rule) {
     return "order the uses by waits or messages, or give the buffers bytes of their own";
   case Rule::M3:
     return "let the action wait, or give the ring more slots";
+  case Rule::W1:
+    return "pause the engine before its weights are written, resume it behind the last `install`";
+  case Rule::W2:
+    return "let every part of every stage arrive once before each `publish`";
+  case Rule::W3:
+    return "install all stages, then publish, then resume";
   case Rule::K1:
     return "save at the boundary of a loop, where no message is open, and name what was saved "
            "before the next is";
