@@ -20,6 +20,15 @@ struct PlanPhase : PhasePass<PlanPhase> {
     heldOutBytes = facts.heldOutBytes;
     heldOutHashLow = facts.heldOutHash[0];
     heldOutHashHigh = facts.heldOutHash[1];
+    if (facts.round.prompts.bytes != 0) { // a job has a text or prompts, never both
+      const auto &[prompts, heldOut] = facts.round;
+      textBytes = prompts.bytes;
+      textHashLow = prompts.hash[0];
+      textHashHigh = prompts.hash[1];
+      heldOutBytes = heldOut.bytes;
+      heldOutHashLow = heldOut.hash[0];
+      heldOutHashHigh = heldOut.hash[1];
+    }
     moduleHashLow = facts.moduleHash[0];
     moduleHashHigh = facts.moduleHash[1];
     version = compiler;
@@ -47,13 +56,15 @@ struct PlanPhase : PhasePass<PlanPhase> {
                 .hash = {textHashLow, textHashHigh},
                 .heldOutBytes = heldOutBytes,
                 .heldOutHash = {heldOutHashLow, heldOutHashHigh},
-                .moduleHash = {moduleHashLow, moduleHashHigh}},
+                .moduleHash = {moduleHashLow, moduleHashHigh},
+                .round = {.prompts = {textBytes, {textHashLow, textHashHigh}},
+                          .heldOut = {heldOutBytes, {heldOutHashLow, heldOutHashHigh}}}},
                version);
     plan.programs.clear();
     return ir::updatePlan(op, plan);
   }
 
-  Option<std::uint64_t> textBytes{*this, "text-bytes", llvm::cl::desc("bytes of the text"),
+  Option<std::uint64_t> textBytes{*this, "text-bytes", llvm::cl::desc("bytes of the text, or of the prompts"),
                                   llvm::cl::init(0)};
   Option<std::uint64_t> textHashLow{*this, "text-hash-low", llvm::cl::desc("its hash"),
                                     llvm::cl::init(0)};
