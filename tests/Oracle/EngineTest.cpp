@@ -94,10 +94,12 @@ TEST_P(EngineOracle, LogProbabilitiesAreThoseOfADecoderInLibTorch) {
     const std::size_t from = one.tokens.size() - one.drawn.size();
     const auto expected = logProbabilitiesByTorch(config, parameters, one.tokens, from);
     const auto trained = trainer.logProbabilities(one.tokens, from);
+    const auto inRounds = trainer.logProbabilitiesOfRounds(one.tokens, from);
     ASSERT_EQ(one.logProbabilities.size(), expected.size());
     for (std::size_t at = 0; at < expected.size(); ++at) {
       EXPECT_NEAR(one.logProbabilities[at], expected[at], tolerance);
       EXPECT_NEAR(one.logProbabilities[at], trained[at], tolerance);
+      EXPECT_NEAR(one.logProbabilities[at], inRounds[at], tolerance);
     }
   }
   EXPECT_TRUE(run.fencesIntact());

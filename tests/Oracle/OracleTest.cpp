@@ -5,8 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/Native.h"
-#include "tests/Oracle/TorchDecoder.h"
-#include "tests/model/ModelRun.h"
+#include "tests/Oracle/RunValues.h"
 #include "tests/model/Values.h"
 
 namespace vime {
@@ -85,63 +84,6 @@ const Shape kShapes[] = {
      {{32, 32}, {20, 32}}},
 };
 
-/// `type`: of the bytes.
-NamedTensors named(const ModelRun &run, const ModelRun::Tensors &tensors, DataType type) {
-  NamedTensors result;
-  for (const ModelRun::Part &part : run.parts)
-    for (const TensorSpec &tensor : part.spec.tensors)
-      for (const SourceTensor &source : tensor.sources) {
-        std::vector<std::int64_t> shape(tensor.shape.begin(), tensor.shape.end());
-        shape.front() = std::int64_t(source.rows);
-        const std::vector<std::byte> &bytes = tensors.at(source.name);
-        result[source.name] = {shape, doubles(bytes.data(), bytes.size() / sizeOf(type), type)};
-      }
-  return result;
-}
-
-/// Root of the summed squared differences, relative to the size of `expected`.
-double distance(const Values &found, const Values &expected) {
-  if (found.size() != expected.size())
-    return INFINITY;
-  double difference = 0, size = 0;
-  for (std::size_t index = 0; index < found.size(); ++index) {
-    difference += (found[index] - expected[index]) * (found[index] - expected[index]);
-    size += expected[index] * expected[index];
-  }
-  return std::sqrt(difference / size);
-}
-
-/// Numbers of size 1 without a pattern that a matrix would notice.
-Values randomValues(std::size_t count) {
-  Values values(count);
-  for (std::size_t index = 0; index < count; ++index)
-    values[index] = std::sin(double(index * index % 10007)) + std::cos(double(index) * 0.37);
-  return values;
-}
-
-/// The initializer's weights are small; with larger ones every term of a gradient counts.
-void enlargeWeights(ModelRun &run, DataType type) {
-  for (ModelRun::Part &part : run.parts)
-    for (const TensorSpec &tensor : part.spec.tensors) {
-      const bool norm = tensor.shape.size() == 1;
-      Values values = randomValues(tensor.elements());
-      for (double &value : values)
-        value = norm ? 1 + 0.3 * value : value / std::sqrt(double(tensor.shape.back()));
-      store(values, type, elementAt(part.weights.data(), tensor.offset, type));
-    }
-}
-
-constexpr const char *kEmbedding = "model.embed_tokens.weight";
-
-/// The head's gradient of a tied matrix, added to `others`.
-Values tiedGradients(const ModelRun &run, DataType type, Values others) {
-  const Values head =
-      doubles(run.parts.back().tiedGradients.data(), others.size(), sumTypeOf(type));
-  for (std::size_t index = 0; index < others.size(); ++index)
-    others[index] += head[index];
-  return others;
-}
-
 /// A key's bias moves all scores of a row alike, but for the rotation: its gradient is a small
 /// difference of large terms, and AdamW gives it the step of any other. In float32 2.4e-4 of it
 /// were measured to be rounding after 20 steps, where other tensors have less than 1e-4; in
@@ -149,8 +91,6 @@ Values tiedGradients(const ModelRun &run, DataType type, Values others) {
 double magnification(DataType type, const std::string &name) {
   return type != DataType::Float64 && name.ends_with("k_proj.bias") ? 10 : 1;
 }
-
-TorchBatch torchBatch(const Batch &batch) { return {batch.tokens, batch.labels, batch.offsets}; }
 
 class Oracle : public testing::TestWithParam<Shape> {
 protected:

@@ -3,18 +3,15 @@
 // of the step as one microbatch.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <random>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
 
-#include "runtime/Policy/LossDenominators.h"
-#include "runtime/Policy/PolicyLoss.h"
 #include "runtime/Policy/ValueLoss.h"
+#include "tests/Oracle/TorchPolicy.h"
 
 namespace vime {
 namespace {
@@ -23,14 +20,10 @@ using torch::Tensor;
 using Numbers = std::vector<double>;
 
 constexpr double kTolerance = 1e-10;
-constexpr double kBeyond = 0.15; // OPSM
 
-/// Random sequences: of each what a step knows, and its numbers, token by token.
-struct Batch {
-  std::vector<StepSequence> step;
-  std::vector<std::uint32_t> begins = {0};
-  std::vector<std::uint8_t> mask;
-  Numbers now, old, sampled, reference, entropies, advantages;
+/// Random sequences.
+struct Batch : PolicySamples {
+  Numbers now, entropies;
 };
 
 Batch randomBatch(unsigned seed) {
@@ -67,38 +60,6 @@ Batch randomBatch(unsigned seed) {
   return batch;
 }
 
-struct Case {
-  std::string name;
-  PolicyLossSettings settings;
-  LossUnit unit = LossUnit::Token;
-};
-
-std::vector<Case> cases() {
-  const OffPolicy tis{.correction = Correction::Truncated, .low = 0.5, .high = 1.5};
-  const OffPolicy icePop{.correction = Correction::IcePop, .low = 0.5, .high = 2};
-  return {
-      {"ppo_clip", {}},
-      {"grpo_clip_higher_k3",
-       {.clipHigh = 0.28, .kl = KlTerm{KlEstimator::K3, 0.3}},
-       LossUnit::Rollout},
-      {"dual_clip", {.clipHigh = 0.28, .dualClip = 1.4}, LossUnit::Prompt},
-      {"dr_grpo_k2", {.kl = KlTerm{KlEstimator::K2, 0.3}, .entropy = 0.1}, LossUnit::Constant},
-      {"gspo",
-       {.objective = Objective::Gspo, .clipLow = 0.05, .clipHigh = 0.06},
-       LossUnit::Sequence},
-      {"gspo_tis_dual",
-       {.objective = Objective::Gspo, .clipLow = 0.1, .dualClip = 1.05, .offPolicy = tis},
-       LossUnit::Sequence},
-      {"cispo", {.objective = Objective::Cispo, .clipLow = 1, .clipHigh = 0.3}, LossUnit::Token},
-      {"reinforce_tis_k1",
-       {.objective = Objective::Reinforce, .offPolicy = tis, .kl = KlTerm{KlEstimator::K1, 0.3}},
-       LossUnit::Rollout},
-      {"ppo_ice_pop_entropy", {.offPolicy = icePop, .entropy = 0.2}, LossUnit::Token},
-      {"ppo_opsm", {.offPolicy = {.mostDrift = kBeyond}}, LossUnit::Sequence},
-      {"sft", {.objective = Objective::Likelihood}, LossUnit::Token},
-  };
-}
-
 /// What a loss gives, over all tokens of the step.
 struct Result {
   Numbers byLogProbability, byEntropy;
@@ -108,7 +69,7 @@ struct Result {
 
 /// The sequences in these microbatches, each of which is made alone, on the replica with its number
 /// modulo their number.
-Result ours(const Case &made, const Batch &batch, const Numbers &denominators,
+Result ours(const PolicyCase &made, const Batch &batch, const Numbers &denominators,
             const std::vector<std::vector<std::uint32_t>> &microbatches, std::size_t replicas) {
   Result result{Numbers(batch.mask.size()), Numbers(batch.mask.size())};
   std::vector<PolicyLossSums> sums(replicas);
@@ -156,102 +117,19 @@ Result ours(const Case &made, const Batch &batch, const Numbers &denominators,
   return result;
 }
 
-/// One row a sequence, and 0 behind its end.
-Tensor padded(const Batch &batch, const Numbers &numbers) {
-  const auto rows = std::int64_t(batch.step.size());
-  Tensor result = torch::zeros({rows, 32}, torch::kFloat64);
-  for (std::int64_t row = 0; row < rows; ++row)
-    for (std::uint32_t token = batch.begins[row]; token < batch.begins[row + 1]; ++token)
-      result[row][token - batch.begins[row]] = numbers[token];
-  return result;
+Tensor leafOf(const Numbers &numbers) {
+  return torch::tensor(numbers, torch::kFloat64).set_requires_grad(true);
 }
-Numbers unpadded(const Batch &batch, const Tensor &tensor) {
-  Numbers result;
-  const auto cells = tensor.accessor<double, 2>();
-  for (std::int64_t row = 0; row < std::int64_t(batch.step.size()); ++row)
-    for (std::uint32_t token = batch.begins[row]; token < batch.begins[row + 1]; ++token)
-      result.push_back(cells[row][token - batch.begins[row]]);
-  return result;
+Numbers gradientOf(const Tensor &leaf) {
+  const Tensor gradient = leaf.grad().contiguous();
+  return Numbers(gradient.data_ptr<double>(), gradient.data_ptr<double>() + gradient.numel());
 }
 
-/// The mean that the unit says, of a padded loss without masked tokens.
-Tensor reduced(LossUnit unit, const Batch &batch, const Tensor &loss, const Tensor &mask,
-               double constant) {
-  if (unit == LossUnit::Token)
-    return (loss * mask).sum() / mask.sum();
-  std::map<std::uint32_t, std::pair<Tensor, Tensor>> units; // sums of losses and of tokens
-  for (std::uint32_t row = 0; row < batch.step.size(); ++row) {
-    const std::uint32_t key = unit == LossUnit::Sequence ? row
-                              : unit == LossUnit::Prompt ? batch.step[row].prompt
-                                                         : batch.step[row].rollout;
-    const Tensor sum = (loss[row] * mask[row]).sum(), tokens = mask[row].sum();
-    const auto [at, first] = units.try_emplace(key, sum, tokens);
-    if (!first)
-      at->second = {at->second.first + sum, at->second.second + tokens};
-  }
-  Tensor total = torch::zeros({}, torch::kFloat64);
-  for (const auto &[key, sums] : units)
-    total = total + sums.first / (unit == LossUnit::Constant
-                                      ? torch::full({}, constant, torch::kFloat64)
-                                      : sums.second.clamp_min(1));
-  return total / double(units.size());
-}
-
-Tensor klOf(KlEstimator estimator, const Tensor &x) {
-  return estimator == KlEstimator::K1   ? x
-         : estimator == KlEstimator::K2 ? x.square() / 2
-                                        : ((-x).exp() - 1 + x).clamp_max(kMostKl);
-}
-
-Tensor objectiveOf(const PolicyLossSettings &settings, const Tensor &ratio, const Tensor &now,
-                   const Tensor &advantages) {
-  const Tensor clipped = ratio.clamp(1 - settings.clipLow, 1 + settings.clipHigh);
-  if (settings.objective == Objective::Cispo)
-    return -clipped.detach() * advantages * now;
-  if (settings.objective == Objective::Reinforce)
-    return -advantages * now;
-  if (settings.objective == Objective::Likelihood)
-    return -now;
-  const Tensor loss = torch::maximum(-ratio * advantages, -clipped * advantages);
-  if (!settings.dualClip)
-    return loss;
-  return torch::where(advantages < 0, torch::minimum(loss, -*settings.dualClip * advantages), loss);
-}
-
-Tensor weightOf(const PolicyLossSettings &settings, const Tensor &policy, const Tensor &sampled) {
-  const OffPolicy &off = settings.offPolicy;
-  const Tensor ratio = (policy - sampled).exp().detach();
-  if (off.correction == Correction::Truncated)
-    return ratio.clamp(off.low, off.high);
-  if (off.correction == Correction::IcePop)
-    return torch::where((ratio >= off.low).logical_and(ratio <= off.high), ratio,
-                        torch::zeros_like(ratio));
-  return torch::ones_like(ratio);
-}
-
-Result theirs(const Case &made, const Batch &batch, double constant) {
-  const PolicyLossSettings &settings = made.settings;
-  const Tensor now = padded(batch, batch.now).set_requires_grad(true);
-  const Tensor entropies = padded(batch, batch.entropies).set_requires_grad(true);
-  const Tensor old = padded(batch, batch.old), advantages = padded(batch, batch.advantages);
-  const Tensor mask = padded(batch, Numbers(batch.mask.begin(), batch.mask.end()));
-  const Tensor mean =
-      ((now - old) * mask).sum(1, true) / mask.sum(1, true).clamp_min(1); // of a sequence
-  const Tensor ratio =
-      settings.objective == Objective::Gspo ? mean.exp().expand_as(now) : (now - old).exp();
-  Tensor weight = weightOf(settings, settings.objective == Objective::Reinforce ? now : old,
-                           padded(batch, batch.sampled));
-  if (std::isfinite(settings.offPolicy.mostDrift))
-    weight = torch::where((advantages < 0).logical_and(-mean > settings.offPolicy.mostDrift),
-                          torch::zeros_like(weight), weight);
-  Tensor loss = weight.detach() * objectiveOf(settings, ratio, now, advantages);
-  if (settings.kl)
-    loss = loss + settings.kl->coefficient *
-                      klOf(settings.kl->estimator, now - padded(batch, batch.reference));
-  loss = loss - settings.entropy * entropies;
-  const Tensor total = reduced(made.unit, batch, loss, mask, constant);
+Result theirs(const PolicyCase &made, const Batch &batch) {
+  const Tensor now = leafOf(batch.now), entropies = leafOf(batch.entropies);
+  const Tensor total = torchPolicyLoss(made, batch, now, entropies);
   total.backward();
-  return {unpadded(batch, now.grad()), unpadded(batch, entropies.grad()), total.item<double>(), {}};
+  return {gradientOf(now), gradientOf(entropies), total.item<double>(), {}};
 }
 
 void expectNear(const Numbers &found, const Numbers &expected) {
@@ -272,17 +150,16 @@ std::vector<std::vector<std::uint32_t>> randomPacking(std::size_t sequences, uns
 }
 
 TEST(PolicyOracle, LossesAndGradientsAreThoseOfAutograd) {
-  constexpr double kConstant = 24;
-  for (const Case &made : cases())
+  for (const PolicyCase &made : policyCases())
     for (unsigned seed = 1; seed <= 4; ++seed) {
       SCOPED_TRACE(made.name + ", seed " + std::to_string(seed));
       const Batch batch = randomBatch(seed);
-      const auto denominators = lossDenominators(made.unit, batch.step, std::uint32_t(kConstant));
+      const auto denominators = lossDenominators(made.unit, batch.step, kPolicyConstant);
       ASSERT_TRUE(denominators.ok());
       std::vector<std::uint32_t> all(batch.step.size());
       std::iota(all.begin(), all.end(), 0u);
       const Result whole = ours(made, batch, *denominators, {all}, 1);
-      const Result expected = theirs(made, batch, kConstant);
+      const Result expected = theirs(made, batch);
       EXPECT_NEAR(whole.loss, expected.loss, kTolerance);
       expectNear(whole.byLogProbability, expected.byLogProbability);
       if (made.settings.entropy != 0)
@@ -305,12 +182,12 @@ TEST(PolicyOracle, LossesAndGradientsAreThoseOfAutograd) {
 
 /// Else the comparison says less than its cases promise.
 TEST(PolicyOracle, CasesReachWhatTheyAreNamedAfter) {
-  const std::vector<Case> all = cases();
-  for (const Case &made : all) {
+  const std::vector<PolicyCase> all = policyCases();
+  for (const PolicyCase &made : all) {
     PolicyLossSums sums;
     for (unsigned seed = 1; seed <= 4; ++seed) {
       const Batch batch = randomBatch(seed);
-      const auto denominators = lossDenominators(made.unit, batch.step, 24);
+      const auto denominators = lossDenominators(made.unit, batch.step, kPolicyConstant);
       ASSERT_TRUE(denominators.ok());
       sums.add(ours(made, batch, *denominators, randomPacking(batch.step.size(), 1), 1).sums);
     }
@@ -338,15 +215,17 @@ TEST(PolicyOracle, OfTheCriticToo) {
         gradient, sums);
     ASSERT_TRUE(status.ok()) << status.message();
 
-    const Tensor values = padded(batch, batch.now).set_requires_grad(true);
-    const Tensor old = padded(batch, batch.old), returns = padded(batch, batch.reference);
-    const Tensor mask = padded(batch, Numbers(batch.mask.begin(), batch.mask.end()));
+    const Tensor leaf = leafOf(batch.now), values = padded(batch, leaf);
+    const auto row = [&](const Numbers &numbers) {
+      return padded(batch, torch::tensor(numbers, torch::kFloat64));
+    };
+    const Tensor old = row(batch.old), returns = row(batch.reference);
     const Tensor kept = old + (values - old).clamp(-0.4, 0.4);
     const Tensor loss = torch::maximum((values - returns).square(), (kept - returns).square());
-    const Tensor total = reduced(LossUnit::Rollout, batch, loss, mask, 0);
+    const Tensor total = reducedLoss(LossUnit::Rollout, batch, loss);
     total.backward();
     EXPECT_NEAR(sums.loss.value(), total.item<double>(), kTolerance);
-    expectNear(gradient, unpadded(batch, values.grad()));
+    expectNear(gradient, gradientOf(leaf));
     EXPECT_GT(sums.clipped, 0u);
   }
 }

@@ -155,7 +155,7 @@ TorchStageResult torchStage(const ModelConfig &config, StageRange range,
   const Tensor output = Decoder{config, computed}.run(range, batch, x);
 
   TorchStageResult result{.output = toValues(output)};
-  if (range.head) {
+  if (outputGradient.empty()) {
     const Tensor loss = summedLoss(output, batch);
     result.loss = loss.item<double>();
     loss.backward();

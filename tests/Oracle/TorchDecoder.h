@@ -40,8 +40,8 @@ struct TorchStageResult {
 };
 
 /// Runs layers [range.first, range.end). `input`: the activation [tokens, hidden], not used by the
-/// first stage; `outputGradient`: of the output, not used by the last stage, whose gradients are
-/// those of the summed loss.
+/// first stage; `outputGradient`: of the output; where the last stage has none, gradients are those
+/// of the summed loss.
 TorchStageResult torchStage(const ModelConfig &config, StageRange range,
                             const NamedTensors &parameters, const TorchBatch &batch,
                             const Values &input, const Values &outputGradient);

@@ -47,6 +47,17 @@ std::vector<double> FullForward::logProbabilities(std::span<const std::int32_t> 
   return found;
 }
 
+std::vector<double> FullForward::logProbabilitiesOfRounds(std::span<const std::int32_t> tokens,
+                                                          std::size_t from) const {
+  logits(tokens);
+  const std::int32_t offsets[] = {0, std::int32_t(tokens.size())};
+  std::vector<std::int32_t> labels(tokens.size(), -1);
+  std::copy(tokens.begin() + long(from), tokens.end(), labels.begin() + long(from) - 1);
+  std::vector<double> found(tokens.size());
+  stage->logProbabilities({offsets, 1}, {labels.data(), stash.data(), found.data()});
+  return {found.begin() + long(from) - 1, found.end() - 1};
+}
+
 Finished FullForward::generate(const Asked &asked) const {
   Finished done{.prompt = asked.request.prompt,
                 .sample = asked.request.sample,

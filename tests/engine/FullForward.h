@@ -24,6 +24,9 @@ public:
   /// token.
   std::vector<double> logProbabilities(std::span<const std::int32_t> tokens,
                                        std::size_t from) const;
+  /// The same as a round has it, with all labels at once.
+  std::vector<double> logProbabilitiesOfRounds(std::span<const std::int32_t> tokens,
+                                               std::size_t from) const;
   /// Draws by a sampler of its own, plain and slow; versions are 0.
   Finished generate(const Asked &asked) const;
 
