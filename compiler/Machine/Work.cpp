@@ -99,10 +99,15 @@ PartWork workOf(const ModelConfig &config, const MicrobatchCaps &caps, Opcode op
   switch (opcode) {
   case Opcode::Forward:
   case Opcode::Evaluate:
+  case Opcode::Infer:
     return forward(s);
   case Opcode::Loss: // logits are read twice and become their gradient
   case Opcode::EvaluateLoss:
     return {.layer = {}, .embedding = {}, .head = {0, 3 * s.element * s.tokens * s.vocab}};
+  case Opcode::PolicyLoss: // and before that read for log-probabilities and for entropies
+    return {.layer = {}, .embedding = {}, .head = {0, 5 * s.element * s.tokens * s.vocab}};
+  case Opcode::LogProbabilities:
+    return {.layer = {}, .embedding = {}, .head = {0, s.element * s.tokens * s.vocab}};
   case Opcode::BackwardInput:
     return again + backwardInput(s);
   case Opcode::BackwardWeight:

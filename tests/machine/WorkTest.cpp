@@ -143,6 +143,19 @@ TEST(Work, AForwardWritesAtLeastItsStash) {
   EXPECT_LT(bytes, 4 * static_cast<double>(spec.weightBytes + spec.stashBytes));
 }
 
+TEST(Work, APolicyReadsLogitsForLogProbabilitiesAndForEntropiesBeforeItsLoss) {
+  const ModelConfig model = sevenBillion();
+  const StageRange last{.first = 31, .end = 32, .head = true};
+  const auto bytesOf = [&](Opcode opcode) {
+    return workOf(model, kOneSample, opcode).of(last).bytes;
+  };
+  const double logits = 2.0 * 4096 * 32000; // bfloat16
+  EXPECT_EQ(bytesOf(Opcode::LogProbabilities), logits);
+  EXPECT_EQ(bytesOf(Opcode::PolicyLoss), bytesOf(Opcode::Loss) + 2 * logits);
+  EXPECT_EQ(flopsOf(model, kOneSample, Opcode::Infer, last),
+            flopsOf(model, kOneSample, Opcode::Forward, last));
+}
+
 TEST(Work, WhatIsNoDecoderHasNone) {
   const PartWork work = workOf({.family = ModelFamily::Sleep}, kOneSample, Opcode::Forward);
   EXPECT_EQ(work.layer.flops + work.layer.bytes, 0);
