@@ -2,11 +2,32 @@
 
 #include <fmt/format.h>
 
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Names.h"
 #include "runtime/Plan/PlanFile.h"
 
 namespace vime {
+namespace {
+
+/// What decides which prompts a round draws, and what the weights answer to them. So each prompt
+/// comes once in an epoch, also across runs. Who answers and who judges may change.
+void addRounds(Identity &identity, const plan::RoundSettings &round) {
+  const auto number = [](auto value) { return fmt::format("{}", value); };
+  const plan::RolloutSettings &rollout = round.rollout;
+  identity["data.prompts_hash"] = plan::toHex(round.prompts.hash);
+  identity["rollout.steps"] = number(rollout.steps);
+  identity["rollout.prompts"] = number(rollout.prompts);
+  identity["rollout.candidates"] = number(rollout.candidates);
+  identity["rollout.samples_per_prompt"] = number(rollout.samples);
+  identity["rollout.max_new"] = number(rollout.maxNew);
+  identity["rollout.temperature"] = number(rollout.sampling.temperature);
+  identity["rollout.top_p"] = number(rollout.sampling.topP);
+  identity["rollout.top_k"] = number(rollout.sampling.topK);
+  identity["rollout.stop"] = fmt::format("{}", fmt::join(rollout.stops, " "));
+}
+
+} // namespace
 
 Identity identityOf(const plan::Plan &plan) {
   const auto number = [](auto value) { return fmt::format("{}", value); };
@@ -37,6 +58,8 @@ Identity identityOf(const plan::Plan &plan) {
       {"optimizer.beta2", number(optimizer.beta2)},
       {"run.seed", number(plan.run.seed)},
   };
+  if (plan::hasRounds(plan))
+    addRounds(identity, plan.round);
   if (model.family == ModelFamily::TorchScript)
     identity["model.module_hash"] = plan::toHex(plan.models.front().moduleHash);
   return identity;

@@ -162,6 +162,15 @@ Status RankRun::writeTrace() const {
                            job.trace.folder + "/" + trace::traceNameOf(job.rank));
 }
 
+/// A run that is resumed behind its last step receives no header any more, and evaluates all the
+/// same.
+void RankRun::rememberRound(std::uint64_t steps) const {
+  std::byte *const header = bufferOf(*plan::layoutOf(job.plan, job.rank), plan::BufferKind::Header);
+  if (header && steps > 0 && plan::hasRounds(job.plan))
+    reinterpret_cast<plan::StepHeader *>(header)->round =
+        (steps - 1) / job.plan.round.rollout.steps;
+}
+
 std::byte *RankRun::bufferOf(const plan::Layout &layout, plan::BufferKind kind) const {
   for (const plan::Buffer &buffer : layout.buffers)
     if (buffer.kind == kind)
@@ -190,6 +199,7 @@ Status RankRun::execute(Transport &transport, Sleeper &sleeper) {
   state.sleeper = &sleeper;
   state.header =
       reinterpret_cast<const plan::StepHeader *>(bufferOf(layout, plan::BufferKind::Header));
+  rememberRound(firstStep);
   state.scalars =
       reinterpret_cast<const plan::StepScalars *>(bufferOf(layout, plan::BufferKind::Scalars));
   state.messages = messagesOf(job.plan, own);

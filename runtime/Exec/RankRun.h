@@ -67,6 +67,7 @@ private:
   Status openData();
   Status reserve(const plan::Layout &layout);
   Status writeTrace() const;
+  void rememberRound(std::uint64_t steps) const;
   std::byte *bufferOf(const plan::Layout &layout, plan::BufferKind kind) const;
 
   const RankJob job;
