@@ -33,6 +33,11 @@ std::vector<std::string> seeds() {
   for (const auto &path : exampleJobs())
     texts.push_back(contentsOf(path));
   texts.push_back(resolvedText(legalJob(sampleText())));
+  texts.push_back(sampleRoundsText() + R"(algorithm: {loss: gspo, clip: 0.1, kl: {coef: 0.01}}
+eval:      {prompts: held-out.jsonl, every: 5 rounds, samples: 2 samples}
+checkpoint: {dir: out, every: 2 steps}
+)");
+  texts.back().insert(texts.back().find("  rollout:"), "  ref:     {like: actor}\n");
   return texts;
 }
 

@@ -9,21 +9,7 @@ namespace vime {
 namespace {
 
 std::string roundJob(std::string_view what = "", std::string_view by = "") {
-  std::string text = R"(version: 1
-cluster:   {ranks: 6}
-models:
-  policy:  {family: llama, layers: 8, hidden: 64, heads: 4, ffn: 172, vocab: 256}
-roles:
-  actor:   {model: policy, ranks: 0-3, parallel: {dp: 2}}
-  rollout: {ranks: 4-5}
-pipeline:  {schedule: 1f1b, microbatch: 200 tokens}
-batch:     {prompts: 16, samples_per_prompt: 8, global: 64 samples}
-data:      {prompts: train.jsonl, max_prompt: 40 tokens}
-rollout:   {max_new: 24 tokens}
-reward:    {rule: exact-answer}
-optimizer: {lr: 1.0e-4}
-run:       {rounds: 40}
-)";
+  std::string text = sampleRoundsText();
   const std::size_t at = text.find(what);
   EXPECT_NE(at, std::string::npos) << what;
   return text.replace(at, what.size(), by);
@@ -141,6 +127,19 @@ TEST(Rounds, AListOfFieldsGivesTheJobBack) {
   const auto again = jobFromFields(job.file, fieldsOf(job), findings);
   ASSERT_TRUE(again) << (findings.any() ? findings.all().front().message : "");
   EXPECT_EQ(fieldsOf(*again), fieldsOf(job));
+}
+
+TEST(Rounds, TheDocumentedJobIsLegal) {
+  const std::string page = contentsOf(std::filesystem::path(VIME_DOCS) / "job.md");
+  const std::size_t first = page.find("# 2. GRPO"), end = page.find("```", first);
+  ASSERT_NE(end, std::string::npos);
+  std::string text = page.substr(first, end - first);
+  const std::string_view checkpoint = "checkpoint: out/sft";
+  const std::size_t at = text.find(checkpoint);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, checkpoint.size(),
+               "family: llama, layers: 8, hidden: 64, heads: 4, ffn: 172, vocab: 256");
+  EXPECT_EQ(stepsOfRound(legalJob(text)), 2u);
 }
 
 TEST(Rounds, AResolvedTextIsTheSameJob) {

@@ -25,6 +25,24 @@ run:       {steps: 200}
 )";
 }
 
+std::string sampleRoundsText() {
+  return R"(version: 1
+cluster:   {ranks: 6}
+models:
+  policy:  {family: llama, layers: 8, hidden: 64, heads: 4, ffn: 172, vocab: 256}
+roles:
+  actor:   {model: policy, ranks: 0-3, parallel: {dp: 2}}
+  rollout: {ranks: 4-5}
+pipeline:  {schedule: 1f1b, microbatch: 200 tokens}
+batch:     {prompts: 16, samples_per_prompt: 8, global: 64 samples}
+data:      {prompts: train.jsonl, max_prompt: 40 tokens}
+rollout:   {max_new: 24 tokens}
+reward:    {rule: exact-answer}
+optimizer: {lr: 1.0e-4}
+run:       {rounds: 40}
+)";
+}
+
 std::string sampleWith(std::string_view what, std::string_view by) {
   std::string text = sampleText();
   const std::size_t at = text.find(what);

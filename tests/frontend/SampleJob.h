@@ -12,6 +12,8 @@ namespace vime {
 
 /// A small legal job for a Llama on four ranks.
 std::string sampleText();
+/// A legal job with rounds.
+std::string sampleRoundsText();
 
 /// The same with the first `what` replaced; fails the test if it does not stand there.
 std::string sampleWith(std::string_view what, std::string_view by);
