@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/Base/Utf8.h"
+#include "runtime/Plan/RolloutRecords.h"
 
 namespace vime {
 namespace {
@@ -15,6 +16,13 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostQuoted = 200;
 
 } // namespace
+
+std::string nameOf(const RewardRequest &request) {
+  const bool isEvaluation = request.draw >= plan::kFirstEvaluationDraw;
+  return fmt::format("sample {} of draw {}{}", request.sample,
+                     request.draw - (isEvaluation ? plan::kFirstEvaluationDraw : 0),
+                     isEvaluation ? " of an evaluation" : "");
+}
 
 std::string describeRequest(std::uint64_t id, const RewardRequest &request) {
   const auto text = [](bool isThere, std::string_view bytes) {

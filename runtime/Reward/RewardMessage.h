@@ -15,6 +15,9 @@
 
 namespace vime {
 
+/// `sample 1 of draw 7`, for messages.
+std::string nameOf(const RewardRequest &request);
+
 /// One line, without its end.
 std::string describeRequest(std::uint64_t id, const RewardRequest &request);
 

@@ -9,6 +9,7 @@
 #include "runtime/Base/Utf8.h"
 #include "runtime/Reward/FinalAnswer.h"
 #include "runtime/Reward/Pattern.h"
+#include "runtime/Reward/RewardMessage.h"
 
 namespace vime {
 namespace {
@@ -17,8 +18,7 @@ namespace {
 using Rule = std::function<StatusOr<bool>(const RewardRequest &)>;
 
 Status refuse(const RewardRequest &request, const char *what) {
-  return {StatusCode::InvalidInput, fmt::format("no reward for sample {} of draw {}: {}",
-                                                request.sample, request.draw, what)};
+  return {StatusCode::InvalidInput, fmt::format("no reward for {}: {}", nameOf(request), what)};
 }
 
 StatusOr<bool> isExact(const RewardRequest &request) {

@@ -129,12 +129,12 @@ private:
     case ScorerAnswer::Kind::Cancelled:
       return failHeld(cancelled());
     case ScorerAnswer::Kind::Refused:
-      return failHeld(
-          {answer.code, fmt::format("no reward for {}: it {}", nameOf(job.place), answer.why)});
+      return failHeld({answer.code, fmt::format("no reward for {}: it {}",
+                                                nameOf(requests[job.place]), answer.why)});
     case ScorerAnswer::Kind::Lost:
       --alive;
-      losses += fmt::format("\nreward worker {}, asked for {}: it {}", worker, nameOf(job.place),
-                            answer.why);
+      losses += fmt::format("\nreward worker {}, asked for {}: it {}", worker,
+                            nameOf(requests[job.place]), answer.why);
       if (alive < std::max(settings.minWorkers, 1u))
         return failHeld({answer.code,
                          fmt::format("{} of {} reward workers are left, {} are needed{}", alive,
@@ -144,14 +144,11 @@ private:
       break;
     }
     if (job.attempts > settings.retries)
-      return failHeld({answer.code, fmt::format("no reward for {} after {} attempts: the last {}",
-                                                nameOf(job.place), job.attempts, answer.why)});
+      return failHeld(
+          {answer.code, fmt::format("no reward for {} after {} attempts: the last {}",
+                                    nameOf(requests[job.place]), job.attempts, answer.why)});
     waiting.push_back(job);
     work.notify_one();
-  }
-
-  std::string nameOf(std::size_t place) const {
-    return fmt::format("sample {} of draw {}", requests[place].sample, requests[place].draw);
   }
 
   void fail(const Status &status) {

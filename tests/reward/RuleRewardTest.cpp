@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/Plan/RolloutRecords.h"
 #include "runtime/Reward/FinalAnswer.h"
 #include "runtime/Reward/Pattern.h"
 #include "tests/reward/AskedRewards.h"
@@ -107,6 +108,8 @@ TEST(RuleReward, WhatCannotBeScoredIsAnError) {
   const RewardRequest bare{.draw = 7, .sample = 2, .response = "1"};
   EXPECT_EQ(complaint(RewardKind::ExactAnswer, "", bare),
             "no reward for sample 2 of draw 7: its prompt has no answer to compare with");
+  EXPECT_THAT(complaint(RewardKind::ExactAnswer, "", {.draw = plan::kFirstEvaluationDraw + 3}),
+              HasSubstr("sample 0 of draw 3 of an evaluation"));
   EXPECT_THAT(complaint(RewardKind::Numeric, "", {.answer = "one"}), HasSubstr("has no number"));
   EXPECT_THAT(complaint(RewardKind::Regex, "1", {.isText = false}), HasSubstr("no text"));
   EXPECT_THAT(complaint(RewardKind::Regex, "", bare), HasSubstr("empty pattern"));
