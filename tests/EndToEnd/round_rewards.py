@@ -112,6 +112,19 @@ def same_bits(checks, tools):
     checks.say(ends(tools.folder), "no worker is left")
 
 
+def dumps(checks, tools):
+    """What is dumped is what was generated, scored and told."""
+    (_, told, _), _ = rounds.result(tools, rollout=", dump: dumps")
+    for one in told[:3]:
+        head, *samples = [json.loads(line) for line in open(tools.folder / f"dumps/round-{one['round']:06}.jsonl")]
+        rewards = [sample["reward"] for sample in samples]
+        right = [bool(re.search("[a-m]", sample["response_text"])) for sample in samples]
+        checks.say(head["samples"] == len(samples) == 6 * 4 and sum(sample["trained"] for sample in samples) == 4 * 4
+                   and rewards == right and abs(sum(rewards) / len(rewards) - head["reward_mean"]) < 1e-12
+                   and all(len(sample["tokens"]) - sample["prompt_tokens"] == len(sample["log_probabilities"])
+                           and sample["version"] == one["version"] for sample in samples), f"dump of round {one['round']}")
+
+
 def nobody_left(checks, tools):
     plan = tools.compile(rounds.job(reward=command("deaf", workers=2, timeout="300s"), more=round_faults.LIMITS))
     for transport, kind in [("local", signal.SIGINT), ("gloo", signal.SIGINT), ("gloo", signal.SIGKILL)]:
@@ -142,6 +155,7 @@ def main(binaries):
         rounds.prompts(tools.folder)
         (tools.folder / "judge.py").write_text(JUDGE)
         same_bits(checks, tools)
+        dumps(checks, tools)
         nobody_left(checks, tools)
     return 1 if checks.failures else 0
 
