@@ -120,12 +120,15 @@ struct OrderArguments {
 int runOrder(const OrderArguments &arguments, const OutputOptions &output);
 
 /// vimec import TABLE [-o ORDER.csv] [--placement loop|vee]
+/// vimec import LAUNCH [-o job.yaml]
 struct ImportArguments {
-  std::string table;     // `-`: standard input
-  std::string csv = "-"; // `-`: standard output
+  std::string table;     // or a launch line; `-`: standard input
+  std::string csv = "-"; // or a job; `-`: standard output
   std::string placement; // of chunks, where the table names them; empty: what fits
 };
 int runImport(const ImportArguments &arguments, const OutputOptions &output);
+int runImportLaunch(const std::string &text, const ImportArguments &arguments,
+                    const OutputOptions &output);
 
 /// vimec schedules [--ranks N --microbatches M [--chunks V] [--memory K]
 ///                  [--costs F,I,W[,TRANSFER]] [--pairs SHARE | --slots]]

@@ -1,5 +1,5 @@
 // vimec import TABLE: an order in any notation that is known, judged, in today's notation of
-// PyTorch.
+// PyTorch. What has flags is a launch line: ImportLaunchCommand.cpp.
 #include <iostream>
 
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 #include "compiler/Diagnostics/Utf8.h"
 #include "compiler/Driver/Commands.h"
 #include "compiler/Driver/OrderNotes.h"
+#include "compiler/Frontend/LaunchLine.h"
 #include "compiler/Frontend/OrderFile.h"
 #include "schedules/Notation.h"
 
@@ -17,6 +18,8 @@ int runImport(const ImportArguments &arguments, const OutputOptions &output) {
   const StatusOr<std::string> text = readTableFile(arguments.table);
   if (!text.ok())
     return reportFailure(text.status(), output);
+  if (isLaunch(*text))
+    return runImportLaunch(*text, arguments, output);
   SourceCache sources;
   sources.add(arguments.table, *text);
   Findings findings;

@@ -291,14 +291,16 @@ void addOrder(CLI::App &app, Invocation &invocation) {
 void addImport(CLI::App &app, Invocation &invocation) {
   auto import = std::make_shared<ImportArguments>();
   CLI::App *verb = app.add_subcommand(
-      "import", "judge an order in another notation and write it in PyTorch's of today");
+      "import", "judge an order in another notation and write it in PyTorch's of today; or write a "
+                "launch line of vime or slime as a job");
   verb->add_option("table", import->table,
                    "table of PyTorch, today's or of 2.5, or of the zero-bubble family (F3.1 B W BW "
-                   "[F7.0&BW3.1] {SF3.1}); -: standard input")
+                   "[F7.0&BW3.1] {SF3.1}), or a script with the flags of a run; -: standard input")
       ->required()
       ->type_name("TABLE");
-  verb->add_option("-o,--output", import->csv, "file to write (default: -, standard output)")
-      ->type_name("ORDER.csv");
+  verb->add_option("-o,--output", import->csv,
+                   "file to write, an order or a job (default: -, standard output)")
+      ->type_name("FILE");
   takesWord(
       verb->add_option("--placement", import->placement,
                        "which stages the chunks of a rank are (default: those under which the "
