@@ -284,11 +284,14 @@ void checkOrderOfRounds(Draft &draft) {
     later(draft, "two copies of the model", job.pipeline.schedule.span, "choose another order");
 }
 
+/// The reference has no copy of its embedding where its head is.
 void checkTiedHead(Draft &draft) {
   const Job::NamedModel *model = draft.model(draft.job.actor.model.value);
-  if (model && draft.isKnown("models." + model->name + ".tied") && model->config.tiedHead)
-    later(draft, "a head that is tied to the embedding",
-          draft.origin("models." + model->name + ".tied").span, "write `tied: false`");
+  if (model && draft.isStated("roles.ref") && draft.isKnown("models." + model->name + ".tied") &&
+      model->config.tiedHead)
+    later(draft, "a reference whose head is tied to its embedding",
+          draft.origin("models." + model->name + ".tied").span,
+          "write `tied: false`, or leave `roles.ref` and `algorithm.kl` out");
 }
 
 void checkUnitOfMicrobatch(Draft &draft) {

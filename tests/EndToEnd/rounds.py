@@ -25,7 +25,7 @@ def prompts(folder):
         (folder / name).write_text("\n".join(lines) + "\n")
 
 
-def job(*, pipeline=2, replicas=1, engines=1, schedule="1f1b", rounds=3, steps=2, reference=True, more="", rollout="",
+def job(*, model=MODEL, pipeline=2, replicas=1, engines=1, schedule="1f1b", rounds=3, steps=2, reference=True, more="", rollout="",
         reward="{rule: regex, pattern: \"[a-m]\"}", global_samples=None):
     trainers = pipeline * replicas
     ref = "\n  ref:     {model: tiny, like: actor, frozen: true}" if reference else ""
@@ -35,7 +35,7 @@ def job(*, pipeline=2, replicas=1, engines=1, schedule="1f1b", rounds=3, steps=2
 name: rounds
 cluster:   {{ranks: {trainers + engines}, device: cpu}}
 models:
-  tiny:    {MODEL}
+  tiny:    {model}
 roles:
   actor:   {{model: tiny, ranks: 0-{trainers - 1}, parallel: {{pp: {pipeline}, dp: {replicas}}}}}{ref}
   rollout: {{model: tiny, ranks: {trainers}-{trainers + engines - 1}, engine: native}}
@@ -100,6 +100,13 @@ def main(binaries):
                 ("zb-h1", (), {"schedule": "zb-h1"})]:
             found, _ = result(tools, *options, **shape)
             checks.say(found == reference, f"{text:24} bits")
+        for text, what, by, has_reference in [
+                ("tied head", "vocab", "tied: true, vocab", False), ("qwen3", "llama", "qwen3", True),
+                ("bfloat16", "float32", "bfloat16", True), ("float64", "float32", "float64", True)]:
+            _, summary = result(tools, model=MODEL.replace(what, by), reference=has_reference)
+            first = [step["policy"] for step in summary["history"][::2]]
+            checks.say(all((step["ratio"], step["largest_drift"]) == (1, 0) for step in first),
+                       f"{text:24} engine and trainer agree")
         replicas, summary = result(tools, pipeline=1, replicas=2)
         checks.say(replicas[1][0] == reference[1][0], "replicas see the same first round")
         for text, options, shape in [

@@ -105,6 +105,11 @@ TEST(Rounds, AReferenceIsOnTheRanksOfTheActor) {
   EXPECT_EQ(textOf(job, "roles.ref.model"), "policy from roles.actor.model");
 }
 
+TEST(Rounds, ATiedHeadIsForPolicies) {
+  EXPECT_TRUE(
+      legalJob(roundJob("vocab: 256", "vocab: 256, tied: true")).model("policy")->config.tiedHead);
+}
+
 TEST(Rounds, EvaluationsDrawAsRolloutsDo) {
   const Job job = legalJob(roundJob("24 tokens", "24 tokens, temperature: 0.8") +
                            "eval: {prompts: held-out.jsonl, every: 5 rounds}\n");
