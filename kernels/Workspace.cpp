@@ -122,9 +122,10 @@ std::size_t attentionWithCacheWorkspace(DataType type, const Attention &attentio
   if (library == KernelLibrary::LibTorch) // log-sums in front of what attention asks for
     return roundUp(rows * attention.heads * std::int64_t(sizeOf(type)), kAlignment) +
            torchAttention(type, attention, rows);
-  return bytesFor(kCachedHeads * roundUp(rows, kCachedKeys) // scores
-                      + kCachedHeads * attention.headWidth, // queries
-                  2, type);
+  const std::size_t ofOne = bytesFor(kCachedHeads * roundUp(rows, kCachedKeys) // scores
+                                         + kCachedHeads * attention.headWidth, // queries
+                                     2, type);
+  return std::max(ofOne, attentionForwardWorkspace(type, attention, rows, library));
 }
 
 std::size_t keyValueCacheBytes(DataType type, const Attention &attention, std::int64_t rows) {

@@ -60,7 +60,7 @@ public:
   void rope(const Segments &segments, std::int32_t heads, std::int32_t headWidth, const void *table,
             bool inverse, Matrix x) const override;
 
-  // AttentionForward.cpp, AttentionBackward.cpp
+  // AttentionForward.cpp (AttentionPanels.h), AttentionBackward.cpp
   void attentionForward(const Attention &attention, const Segments &segments,
                         const SliceContext &context, ConstMatrix qkv, Matrix out, void *lse,
                         void *workspace) const override;

@@ -44,11 +44,19 @@ template <typename E, int Vectors> void run(const Product &product, Scratch scra
     multiplyWidened<Vectors>(product, scratch);
 }
 
-template <typename E, int Vectors> void runFewRows(const Product &product, Scratch scratch) {
+template <typename E, int Vectors> void runGroup(const Product &product, Scratch scratch) {
   if constexpr (std::is_same_v<E, Sum<E>>)
     multiplyFewRows<E, Vectors>(product, scratch);
   else
     multiplyFewWidenedRows<Vectors>(product, scratch);
+}
+
+template <typename E> void runFewRows(const Product &product, Scratch scratch, DataType type) {
+  for (std::int64_t row = 0; row < product.rows; row += kPanel<Sum<E>, 2>) {
+    const std::int64_t count = minimum(product.rows - row, kPanel<Sum<E>, 2>);
+    const Product group = rowsOf(product, row, count, type);
+    count <= kWidth<Sum<E>> ? runGroup<E, 1>(group, scratch) : runGroup<E, 2>(group, scratch);
+  }
 }
 
 /// A product of depth 0 adds nothing.
@@ -68,9 +76,8 @@ template <typename E> void CpuKernels<E>::product(const Product &product, void *
     return;
   if (product.depth == 0)
     product.intoSums ? copyResidual<Sum<E>>(product) : copyResidual<E>(product);
-  else if (readsInPlace<Sum<E>>(product))
-    product.rows <= kWidth<Sum<E>> ? runFewRows<E, 1>(product, Scratch(workspace))
-                                   : runFewRows<E, 2>(product, Scratch(workspace));
+  else if (readsInPlace<E>(product))
+    runFewRows<E>(product, Scratch(workspace), type());
   else if (product.columns <= kWidth<Sum<E>>)
     run<E, 1>(product, Scratch(workspace));
   else

@@ -258,6 +258,8 @@ std::vector<Workout> workouts() {
                             {5, 257, 65},
                             {16, 700, 33, true},
                             {7, 33, 51, true},
+                            {75, 130, 70, true},
+                            {193, 40, 37, true},
                             {530, 259, 120}})
     addTo(all, named("linear", size.tokens, size.inputs, size.outputs, size.hasFewTokens),
           [=](Bench bench) { return linear(bench, size); });

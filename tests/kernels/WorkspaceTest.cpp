@@ -15,11 +15,14 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
+constexpr std::int64_t kPromptTokens = 16; // AttentionWithCache.cpp: from which on there are panels
+
 /// A call with a workspace: how many bytes of it, and what comes out.
 struct Call {
   std::string name;
   std::size_t workspace = 0;
   std::function<Bytes(const Kernels &, void *workspace)> run;
+  bool isLargest = true; // others of the same workspace need less
 };
 
 /// Calls of random sizes, the same in every run.
@@ -113,7 +116,8 @@ public:
               kernels.attentionWithCache(sizes, before, tokens, {qkv.at(before, 0), qkv.stride},
                                          filled, {out.at(before, 0), out.stride}, workspace);
               return out.bytes();
-            }};
+            },
+            /*isLargest=*/tokens >= kPromptTokens};
   }
 
 private:
@@ -185,8 +189,9 @@ TEST(WorkspaceSlack, IsWhatIsStated) {
       FencedBytes workspace(call.workspace, FencedBytes::Flush::Before);
       call.run(*kernels, workspace.filled(std::byte{0xff}));
       const std::size_t used = workspace.usedBytes(std::byte{0xff});
-      if (used != 0)
+      if (used != 0 && call.isLargest) {
         EXPECT_LE(call.workspace - used, unusedWorkspace(type) + lastRow) << call.name;
+      }
     }
   }
 }
