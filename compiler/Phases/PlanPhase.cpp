@@ -64,7 +64,8 @@ struct PlanPhase : PhasePass<PlanPhase> {
     return ir::updatePlan(op, plan);
   }
 
-  Option<std::uint64_t> textBytes{*this, "text-bytes", llvm::cl::desc("bytes of the text, or of the prompts"),
+  Option<std::uint64_t> textBytes{*this, "text-bytes",
+                                  llvm::cl::desc("bytes of the text, or of the prompts"),
                                   llvm::cl::init(0)};
   Option<std::uint64_t> textHashLow{*this, "text-hash-low", llvm::cl::desc("its hash"),
                                     llvm::cl::init(0)};

@@ -65,7 +65,7 @@ public:
         return own.status();
       ends.push_back(std::move(*own));
     }
-    const std::chrono::nanoseconds limit = peerLimit(plan);
+    const std::chrono::nanoseconds limit = peerLimit(plan, /*seesAll=*/true);
     StatusOr<LocalTransports> connected =
         options.rendezvous ? connectRendezvous(ends, pointers, limit, *options.rendezvous)
                            : connectLocal(ends, pointers, limit);
@@ -80,9 +80,10 @@ public:
     threads.reserve(plan.mesh.ranks());
     std::optional<Watchdog> watchdog;
     try {
-      watchdog.emplace(
-          plan, recorders(), transferLimit(plan),
-          [this](std::uint32_t rank, const Status &status) { stop(rank, status, /*own=*/true); });
+      watchdog.emplace(plan, recorders(), transferLimit(plan),
+                       [this](std::uint32_t rank, const Status &status, bool blamesPeer) {
+                         stop(rank, status, /*own=*/!blamesPeer);
+                       });
       for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank)
         threads.emplace_back([this, rank] { runRank(rank); });
     } catch (const std::system_error &error) {

@@ -77,6 +77,7 @@ public:
     recorder.enter(flight::State::Connecting);
     if (Status status = whileMeeting(callRoll(*store, attendance, deadline)); !status.ok())
       return {status, isOwnFailure(status.code())};
+    others = record.openOthers(self); // each has its own before it meets the others
     StatusOr<std::unique_ptr<Transport>> transport = connect();
     if (!transport.ok())
       return {transport.status(), isOwnFailure(transport.status().code())};
@@ -199,24 +200,32 @@ private:
 
   RankEnd execute(Transport &transport) {
     const plan::Plan &plan = prepared->mine.plan;
-    const Watchdog watchdog(plan, {&recorder}, transferLimit(plan),
-                            [&](std::uint32_t, const Status &status) {
-                              options.abandon(record.abandon(status)); // the action holds us
-                            });
+    std::vector<flight::Header *> seen;
+    for (const flight::FlightFile &other : others)
+      seen.push_back(&other.header());
+    const Watchdog watchdog(
+        plan, {&recorder}, transferLimit(plan),
+        [&](std::uint32_t, const Status &status, bool blamesPeer) {
+          // The action, or a wait without end, holds us.
+          options.abandon(record.abandon(status, blamesPeer));
+        },
+        seen);
     Sleeper sleeper(/*spins=*/false); // waits for peers happen inside Gloo
     const Status status = prepared->run->execute(transport, sleeper);
     return {status, prepared->run->failedItself() || isOwnFailure(status.code())};
   }
 
+  bool seesAll() const { return others.size() + 1 == self.launch.ranks; }
+
   StatusOr<std::unique_ptr<Transport>> connect() {
     const plan::Plan &plan = prepared->mine.plan;
     const RankEnds &ends = prepared->run->ends();
-    return connectGloo(
-        ends, {.store = *store,
-               .address = attendance.address,
-               .peers = peersInConnectOrder(plan, ends),
-               .deadline = deadline,
-               .limit = std::chrono::duration_cast<std::chrono::milliseconds>(peerLimit(plan))});
+    return connectGloo(ends, {.store = *store,
+                              .address = attendance.address,
+                              .peers = peersInConnectOrder(plan, ends),
+                              .deadline = deadline,
+                              .limit = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                  peerLimit(plan, seesAll()))});
   }
 
   const RankProcess &self;
@@ -228,6 +237,7 @@ private:
   std::unique_ptr<TcpStoreServer> server; // outlives the client
   std::unique_ptr<TcpStore> store;
   Attendance attendance;
+  std::vector<flight::FlightFile> others; // of ranks on this machine, if all are
   std::unique_ptr<Prepared> prepared;
 };
 

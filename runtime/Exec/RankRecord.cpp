@@ -72,12 +72,30 @@ StatusOr<FlightFile> RankRecord::makeFile(const RankProcess &self, const RunOpti
   return FlightFile::create(ownFile);
 }
 
+std::vector<FlightFile> RankRecord::openOthers(const RankProcess &self) const {
+  const fs::path where =
+      self.record.empty() ? fs::path(folder) : fs::path(self.record).parent_path();
+  std::vector<FlightFile> others;
+  for (std::uint32_t rank = 0; rank < self.launch.ranks && !where.empty(); ++rank) {
+    if (rank == self.launch.rank)
+      continue;
+    StatusOr<FlightFile> file = FlightFile::open((where / flight::fileNameOf(rank)).string());
+    if (!file.ok() || file->header().rank != rank ||
+        file->header().planId != written->header().planId)
+      return {};
+    others.push_back(std::move(*file));
+  }
+  return others;
+}
+
 RankEnd RankRecord::conclude(RankEnd end) {
   end.status = conclude(end.status, /*blamesPeer=*/!end.own);
   return end;
 }
 
-Status RankRecord::abandon(const Status &status) { return conclude(status, /*blamesPeer=*/false); }
+Status RankRecord::abandon(const Status &status, bool blamesPeer) {
+  return conclude(status, blamesPeer);
+}
 
 Status RankRecord::conclude(const Status &status, bool blamesPeer) {
   const bool keeps = isWorthKeeping(status); // looks at how far the rank was

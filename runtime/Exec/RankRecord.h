@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/Exec/RankProcess.h"
 #include "runtime/Trace/FlightRecorder.h"
@@ -24,12 +25,15 @@ public:
 
   flight::FlightRecorder &recorder() { return *written; }
 
+  /// The records of all other ranks, where they are all on this machine and keep one; else none.
+  std::vector<flight::FlightFile> openOthers(const RankProcess &self) const;
+
   /// Writes down how the rank ended. A record whose rank met nobody, or ended well, goes, unless it
   /// lies where the user or the starting process asked for it; of another the message says where
   /// it is.
   RankEnd conclude(RankEnd end);
   /// The same for a rank that ends before its action does.
-  Status abandon(const Status &status);
+  Status abandon(const Status &status, bool blamesPeer);
 
 private:
   StatusOr<flight::FlightFile> makeFile(const RankProcess &self, const RunOptions &options);

@@ -15,8 +15,11 @@ std::chrono::nanoseconds transferLimit(const plan::Plan &plan) {
       std::chrono::duration<double>(plan.limits.transferSeconds));
 }
 
-std::chrono::nanoseconds peerLimit(const plan::Plan &plan) {
-  return transferLimit(plan) * (plan::hasRounds(plan) ? kRoundPatience : 1);
+std::chrono::nanoseconds peerLimit(const plan::Plan &plan, bool seesAll) {
+  constexpr std::chrono::hours kForever{24 * 365};
+  if (!plan::hasRounds(plan))
+    return transferLimit(plan);
+  return seesAll ? kForever : transferLimit(plan) * kRoundPatience;
 }
 
 Status checkMemory(const plan::Plan &plan) {

@@ -41,10 +41,11 @@ constexpr std::chrono::milliseconds kHangStopLimit{300};
 /// Longest that a rank stands still, and that it waits for a peer.
 std::chrono::nanoseconds transferLimit(const plan::Plan &plan);
 /// Longest wait for a peer. In a round a peer may have to do for long what nobody hears of: an
-/// engine generates, rewards are given. Each of them watches itself (Watchdog.h) and ends the run
-/// after `transferLimit` without progress; so others wait kRoundPatience times as long, and only
-/// for a machine that is gone without a word is that the end.
-std::chrono::nanoseconds peerLimit(const plan::Plan &plan);
+/// engine generates, rewards are given. Each rank watches itself (Watchdog.h) and ends the run
+/// after `transferLimit` without progress. Where it sees all others too, that is enough, and waits
+/// have no limit of their own; with ranks on other machines they have one of kRoundPatience times
+/// as long, for a machine that is gone without a word.
+std::chrono::nanoseconds peerLimit(const plan::Plan &plan, bool seesAll);
 inline constexpr int kRoundPatience = 10;
 
 /// `Unacceptable` when the arenas of all ranks do not fit into this machine's memory. Needs all

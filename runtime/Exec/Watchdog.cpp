@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Trace/Diagnosis.h"
 
@@ -31,10 +32,16 @@ std::uint64_t movesOf(flight::Header &header) {
 } // namespace
 
 Watchdog::Watchdog(const plan::Plan &plan, std::vector<flight::FlightRecorder *> recorders,
-                   std::chrono::nanoseconds limit, OnStuck onStuck)
+                   std::chrono::nanoseconds limit, OnStuck onStuck,
+                   std::vector<flight::Header *> elsewhere)
     : plan(plan), limit(limit), onStuck(std::move(onStuck)) {
+  const std::int64_t now = flight::now();
   for (flight::FlightRecorder *recorder : recorders)
-    watched.push_back({.recorder = recorder, .since = flight::now()});
+    watched.push_back({recorder, {.header = &recorder->header(), .since = now}});
+  for (flight::Header *header : elsewhere)
+    others.push_back({.header = header, .since = now});
+  endsWaits =
+      plan::hasRounds(plan) && watched.size() + others.size() == std::size_t{plan.mesh.ranks()};
   thread = std::thread(&Watchdog::run, this);
 }
 
@@ -49,27 +56,50 @@ Watchdog::~Watchdog() {
 
 void Watchdog::run() {
   std::unique_lock lock(mutex);
-  while (!wake.wait_for(lock, kPulse, [&] { return over; }))
+  while (!wake.wait_for(lock, kPulse, [&] { return over; })) {
+    for (Seen &other : others)
+      other.hasMoved(flight::now());
     for (Watched &each : watched)
       look(each);
+  }
+}
+
+bool Watchdog::Seen::hasMoved(std::int64_t now) {
+  const std::uint64_t count = movesOf(*header);
+  if (count == moves)
+    return false;
+  moves = count;
+  since = now;
+  return true;
 }
 
 void Watchdog::look(Watched &each) {
   flight::Header &header = each.recorder->header();
   const std::int64_t now = flight::now();
   std::atomic_ref(header.aliveAt).store(now, std::memory_order_relaxed);
-  if (const std::uint64_t moves = movesOf(header); moves != each.moves) {
-    each.moves = moves;
-    each.since = now;
+  if (waitsForRewards(*each.recorder)) // nothing else of that rank is counted by this
+    std::atomic_ref(header.progress).fetch_add(1, std::memory_order_relaxed);
+  if (each.seen.hasMoved(now)) {
     std::atomic_ref(header.movedAt).store(now, std::memory_order_relaxed);
     return;
   }
-  if (each.told || now - each.since < limit.count() ||
-      load(header.state) != flight::State::Running || waitsForPeer(*each.recorder) ||
-      waitsForRewards(*each.recorder))
+  if (each.told || now - each.seen.since < limit.count() ||
+      load(header.state) != flight::State::Running)
+    return;
+  const bool waits = waitsForPeer(*each.recorder);
+  if (waits && !(endsWaits && nobodyGoesOn(now)))
     return;
   each.told = true;
-  onStuck(header.rank, describe(*each.recorder));
+  onStuck(header.rank, waits ? describeWait(*each.recorder) : describe(*each.recorder), waits);
+}
+
+/// A little longer: who is the cause says so itself, if it can.
+bool Watchdog::nobodyGoesOn(std::int64_t now) const {
+  const std::int64_t before = now - std::chrono::nanoseconds(limit + 5 * kPulse).count();
+  return std::all_of(watched.begin(), watched.end(),
+                     [&](const Watched &each) { return each.seen.since < before; }) &&
+         std::all_of(others.begin(), others.end(),
+                     [&](const Seen &other) { return other.since < before; });
 }
 
 /// Then the transport's limit holds.
@@ -93,6 +123,13 @@ bool Watchdog::waitsForRewards(const flight::FlightRecorder &recorder) const {
       return true;
   }
   return false;
+}
+
+Status Watchdog::describeWait(const flight::FlightRecorder &recorder) const {
+  const flight::FlightRecord record = flight::snapshotOf(recorder);
+  return Status(StatusCode::Hang, fmt::format("rank {} {}: no rank went on within {} s",
+                                              record.header.rank, flight::placeOf(plan, record),
+                                              std::chrono::duration<double>(limit).count()));
 }
 
 Status Watchdog::describe(const flight::FlightRecorder &recorder) const {

@@ -17,9 +17,11 @@ using testing::HasSubstr;
 
 struct Told {
   std::atomic<int> times{0};
+  std::atomic<bool> blamesPeer{false};
   Status status; // written once
   Watchdog::OnStuck callback() {
-    return [this](std::uint32_t rank, const Status &said) {
+    return [this](std::uint32_t rank, const Status &said, bool blames) {
+      blamesPeer = blames;
       if (times == 0)
         status = Status(said.code(), std::to_string(rank) + ": " + said.message());
       ++times;
@@ -85,6 +87,29 @@ TEST_F(WatchdogTest, WhoSaysThatItGoesOnIsLeftAlone) {
       std::this_thread::sleep_for(5ms);
   }
   EXPECT_EQ(told.times, 1);
+}
+
+/// In a plan with rounds the transport has no limit.
+TEST_F(WatchdogTest, AWaitEndsWhenNobodyGoesOnAnyMore) {
+  plan.mesh.pipeline = 1;
+  plan.mesh.engines = 1;
+  plan.round.rollout.engines = 1;
+  flight::FlightRecorder other{flight::FlightFile::inMemory()};
+  recorder.waitFor(laneOf(plan::LaneKind::Receive), 1);
+  {
+    const Watchdog watchdog(plan, {&recorder}, 200ms, told.callback(), {&other.header()});
+    for (int step = 0; step < 30; ++step) {
+      std::this_thread::sleep_for(50ms);
+      other.advance();
+    }
+    EXPECT_EQ(told.times, 0) << "another one goes on";
+    const auto limit = std::chrono::steady_clock::now() + 20s;
+    while (told.times == 0 && std::chrono::steady_clock::now() < limit)
+      std::this_thread::sleep_for(5ms);
+  }
+  EXPECT_EQ(told.times, 1);
+  EXPECT_TRUE(told.blamesPeer);
+  EXPECT_THAT(told.status.message(), HasSubstr("no rank went on within 0.2 s"));
 }
 
 TEST_F(WatchdogTest, RewardsHaveLimitsOfTheirOwn) {
