@@ -10,7 +10,7 @@ namespace {
 
 OpcodeTimes tasksOf(std::int64_t forward, std::int64_t backwardInput, std::int64_t backwardWeight) {
   OpcodeTimes times;
-  times[Opcode::Forward] = times[Opcode::Evaluate] = forward;
+  times[Opcode::Forward] = times[Opcode::Evaluate] = times[Opcode::Infer] = forward;
   times[Opcode::BackwardInput] = backwardInput;
   times[Opcode::BackwardWeight] = backwardWeight;
   times[Opcode::Backward] = backwardInput + backwardWeight;

@@ -26,7 +26,8 @@ public:
   std::int64_t operator[](plan::Opcode opcode) const { return times[placeOf(opcode)]; }
 
 private:
-  static constexpr std::size_t kFamilies = 7, kPerFamily = 32; // 0x0100, 0x0200, …
+  static constexpr std::size_t kFamilies = static_cast<std::size_t>(plan::Family::Rollout),
+                               kPerFamily = 32; // 0x0100, 0x0200, …
   static constexpr std::size_t placeOf(plan::Opcode opcode) {
     return ((plan::code(opcode) >> 8) - 1u) * kPerFamily + (plan::code(opcode) & 0xFFu);
   }

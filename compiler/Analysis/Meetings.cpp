@@ -71,6 +71,10 @@ void Meetings::addGroups() {
       meeting.carried = others == 0 ? 0 : carried;
       meeting.latency = link.latency * std::bit_width(static_cast<std::uint64_t>(others)); // a tree
       break;
+    case Collective::BroadcastWeights: // bytes: those of a part, and the last one counts as one
+      meeting.carried = carried;
+      meeting.latency = link.latency * std::bit_width(static_cast<std::uint64_t>(others));
+      break;
     case Collective::Gather:
       meeting.carried = others * carried;
       meeting.latency = others == 0 ? 0 : link.latency;
