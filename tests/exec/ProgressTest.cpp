@@ -71,6 +71,74 @@ step  1/30  held-out loss 1.5000, which ends the run
             std::string::npos);
 }
 
+plan::Plan planWithRounds() {
+  plan::Plan plan = smallPlan({.steps = 2});
+  plan.mesh.engines = plan.round.rollout.engines = 1;
+  plan.programs.emplace_back();
+  plan.layouts.emplace_back();
+  plan.programOf = plan.layoutOf = {0, 1, 2};
+  return plan;
+}
+
+std::string shownOfRound(Progress::Style style, std::string *summary = nullptr) {
+  std::FILE *const stream = std::tmpfile();
+  Progress progress(planWithRounds(), "local", "", style, stream, 1h);
+  PromptsRecord held{.round = 0, .version = 1, .prompts = 3, .samples = 2, .mean = 0.25};
+  held.passCount = 2;
+  held.passOf = {1, 2};
+  held.passAt = {0.25, 0.5};
+  progress.promptsEvaluated(held);
+  progress.roundFinished({.round = 0,
+                          .version = 1,
+                          .samples = 4,
+                          .tokens = 50,
+                          .rewardMean = 0.5,
+                          .syncSeconds = 0.25,
+                          .generationSeconds = 0.5,
+                          .scoreSeconds = 0.25});
+  progress.stepFinished({.step = 0,
+                         .loss = 0.125,
+                         .ofRound = 1,
+                         .policy = {.kl = 0.03125, .ratio = 1, .clipped = 0.25, .seconds = 0.5}},
+                        {});
+  progress.close();
+  if (summary)
+    *summary =
+        style == Progress::Style::JsonLines ? jsonOf(progress.result()) : textOf(progress.result());
+  std::string text(static_cast<std::size_t>(std::ftell(stream)), '\0');
+  std::rewind(stream);
+  text.resize(std::fread(text.data(), 1, text.size(), stream));
+  std::fclose(stream);
+  return text;
+}
+
+TEST(Progress, RoundsStandOnTheLinesOfTheirSteps) {
+  std::string summary;
+  EXPECT_EQ(shownOfRound(Progress::Style::Lines, &summary),
+            R"(version 1  held-out prompts: mean reward 0.250, pass@1 0.250, pass@2 0.500
+step 1/2  round 1  reward 0.500  length 12.5  loss 0.1250  kl 0.031  clipped 25.0 %  0.500 s + 1.000 s rollout, 100 tokens/s  bubble  0.0 % (plan 12.5)
+)");
+  EXPECT_NE(summary.find("1 round, reward 0.500 → 0.500\n  rollouts      1.0 s: sync 0.2 s, "
+                         "generation 0.5 s at 100 tokens/s, rewards 0.2 s"),
+            summary.npos)
+      << summary;
+  EXPECT_NE(summary.find("held-out prompts: mean reward 0.250"), summary.npos) << summary;
+}
+
+TEST(Progress, JsonSaysWhatARoundDidToThePolicy) {
+  std::string summary;
+  const std::string text = shownOfRound(Progress::Style::JsonLines, &summary);
+  EXPECT_NE(text.find(R"({"event":"round","round":0,"version":1,"samples":4,"tokens":50,)"),
+            text.npos)
+      << text;
+  EXPECT_NE(text.find(R"("pass_at":{"1":0.25,"2":0.5})"), text.npos) << text;
+  EXPECT_NE(text.find(R"("policy":{"kl":0.03125,"ratio":1.0,"entropy":0.0,"clip_fraction":0.25,)"),
+            text.npos)
+      << text;
+  EXPECT_NE(summary.find("\"rounds\": ["), summary.npos);
+  EXPECT_NE(summary.find("\"prompt_evaluations\": ["), summary.npos);
+}
+
 TEST(Progress, JsonLinesSayEveryStep) {
   const std::string text =
       shownOf({1.5, std::numeric_limits<double>::quiet_NaN()}, Progress::Style::JsonLines);
