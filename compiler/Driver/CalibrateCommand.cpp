@@ -19,6 +19,7 @@
 #include "compiler/Driver/PlanCosts.h"
 #include "compiler/Driver/PlanOfJob.h"
 #include "compiler/Frontend/FieldTable.h"
+#include "compiler/Frontend/ReadJob.h"
 #include "compiler/Machine/Calibrate.h"
 #include "compiler/Machine/FigureText.h"
 #include "compiler/Machine/PrintMachine.h"
@@ -89,6 +90,23 @@ JobArguments withSteps(JobArguments job, int steps) {
   });
   job.settings.push_back(fmt::format("run.steps={}", steps + 1));
   return job;
+}
+
+/// A round is more than its steps, and engines wait most of the time. Of standard input the
+/// compiler says so: it can be read only once.
+Status judgeRounds(const JobArguments &arguments) {
+  const StatusOr<std::string> text =
+      arguments.file == "-" ? StatusOr<std::string>(std::string()) : readFile(arguments.file);
+  if (!text.ok())
+    return text.status();
+  Findings findings;
+  const std::optional<Job> job = readJob(*text, arguments.file, findings, arguments.settings);
+  if (!job || !hasRounds(*job))
+    return Status();
+  return Status(StatusCode::InvalidInput,
+                fmt::format("`{}` has rounds, and a machine is measured by steps alone\nhelp: "
+                            "measure a job that trains the same model on a text",
+                            arguments.file));
 }
 
 /// Of the file, as a machine may be named.
@@ -230,6 +248,8 @@ int runCalibrate(const CalibrateArguments &arguments, const OutputOptions &outpu
         "name another file behind `-o`");
   if (const Status fit = judge(arguments); !fit.ok())
     return reportFailure(fit, output);
+  if (const Status rounds = judgeRounds(arguments.job); !rounds.ok())
+    return reportFailure(rounds, output);
   SourceCache sources;
   Findings findings;
   const StatusOr<plan::Plan> plan =

@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "compiler/Frontend/Rules.h"
 #include "runtime/Reward/CommandWords.h"
 #include "runtime/Reward/Pattern.h"
@@ -79,6 +81,26 @@ void checkOtherPrograms(Draft &draft) {
   }
 }
 
+// A judge that may think longer than an action may take would end the run as if it hung.
+void checkPatience(Draft &draft) {
+  const Job &job = draft.job;
+  const double all = job.reward.timeoutSeconds.value * (1.0 + job.reward.retries.value);
+  if (draft.isKnown("reward.rule") ||
+      !draft.areKnown({"reward.timeout", "reward.retries", "limits.transfer"}) ||
+      all <= job.limits.transferSeconds.value)
+    return;
+  draft
+      .error(JobCode::Range,
+             fmt::format("a response may be judged for {}s, {} of {}s each, and an action may take "
+                         "{}s",
+                         all, counted(job.reward.retries.value + 1, "attempt"),
+                         job.reward.timeoutSeconds.value, job.limits.transferSeconds.value),
+             job.reward.timeoutSeconds.origin == OriginKind::Given ? job.reward.timeoutSeconds.span
+                                                                   : draft.keySpan("reward"))
+      .withHelp(
+          fmt::format("write `limits: {{transfer: {}s}}` or more, or use a shorter timeout", all));
+}
+
 void checkWorkers(Draft &draft) {
   const auto &reward = draft.job.reward;
   if (!draft.areKnown({"reward.workers", "reward.min_workers"}) ||
@@ -130,6 +152,7 @@ void checkReward(Draft &draft) {
   checkCommand(draft);
   checkOtherPrograms(draft);
   checkWorkers(draft);
+  checkPatience(draft);
   checkAddress(draft);
 }
 
