@@ -4,6 +4,7 @@
 #include "compiler/Driver/JobMachine.h"
 #include "compiler/Driver/JobText.h"
 #include "compiler/Driver/OrderNotes.h"
+#include "compiler/Driver/RoundNotes.h"
 #include "compiler/Driver/TextNotes.h"
 #include "compiler/Frontend/ReadJob.h"
 #include "compiler/Phases/Phases.h"
@@ -45,6 +46,8 @@ int runCheck(const JobArguments &arguments, const OutputOptions &output) {
   for (const std::string &note : notesOn(*job))
     std::cerr << "  note: " << note << "\n";
   for (const std::string &note : notesOnText(*job))
+    std::cerr << "  note: " << note << "\n";
+  for (const std::string &note : notesOnRounds(*job))
     std::cerr << "  note: " << note << "\n";
   return 0;
 }

@@ -10,6 +10,7 @@
 #include "compiler/Driver/JobMachine.h"
 #include "compiler/Driver/JobText.h"
 #include "compiler/Driver/OrderNotes.h"
+#include "compiler/Driver/RoundNotes.h"
 #include "compiler/Driver/TextNotes.h"
 #include "compiler/Frontend/ReadJob.h"
 #include "compiler/Frontend/Rules.h"
@@ -102,6 +103,8 @@ void tellSuccess(const Compiled &compiled, const CompileArguments &arguments, co
   for (const std::string &note : notesOn(job))
     std::cerr << "  note: " << note << "\n";
   for (const std::string &note : notesOnText(job))
+    std::cerr << "  note: " << note << "\n";
+  for (const std::string &note : notesOnRounds(job))
     std::cerr << "  note: " << note << "\n";
 }
 
