@@ -39,9 +39,9 @@ void entropiesOf(const ConstLogits &logits, std::int64_t tokens, const std::int3
 struct Report {
   ExactSum entropy;
   double drift = 0;
-  void add(double ofToken, double old, double sampled) {
+  void add(double ofToken, double moved) {
     entropy.add(ofToken);
-    drift = std::max(drift, std::abs(old - sampled));
+    drift = std::max(drift, std::abs(moved));
   }
 };
 
@@ -103,7 +103,7 @@ void policyLossOf(const Logits &logits, const Segments &segments, const PolicyLo
   Report report;
   for (std::size_t token = 0; token < tokens; ++token)
     if (mask[token] != 0)
-      report.add(entropies[token], at.old[token], at.sampled[token]);
+      report.add(entropies[token], logProbabilities[token] - at.old[token]);
   *at.numbers = numbersOf(sums, report);
   if (!status.ok()) {
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();

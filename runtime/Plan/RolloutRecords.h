@@ -111,7 +111,7 @@ constexpr PolicyRegion policyRegion(std::size_t tokens, std::size_t segments) {
 struct PolicyNumbers {
   double loss = 0; // already divided by denominators; first, as the loss of a text is
   double kl = 0, ratio = 0, entropy = 0;
-  double drift = 0;   // of |old - sampled| the largest
+  double drift = 0;   // of |log p - old| the largest: at first between trainer and engine
   double clipped = 0; // tokens
   double corrected = 0;
   double tokens = 0; // that have a label

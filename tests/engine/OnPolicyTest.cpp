@@ -110,6 +110,7 @@ TEST_P(OnPolicy, RatioIsOneAndTheKlZero) {
           }
         const plan::PolicyNumbers numbers = run.policyLoss(batch, settings);
         EXPECT_EQ(numbers.ratio, numbers.tokens);
+        EXPECT_EQ(numbers.drift, 0);
         EXPECT_EQ(numbers.kl, 0);
         EXPECT_EQ(numbers.clipped, 0);
         EXPECT_GT(numbers.entropy, 0);

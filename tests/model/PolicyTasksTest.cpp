@@ -151,6 +151,7 @@ TEST_P(PolicyTasks, ASampleHasTheGradientThatItHasAlone) {
     EXPECT_EQ(sum.tokens, all.tokens);
     EXPECT_EQ(sum.clipped, all.clipped);
     EXPECT_EQ(sum.drift, all.drift);
+    EXPECT_GT(all.drift, 0.2) << "of old log-probabilities around log 43, by up to a third";
     EXPECT_GT(all.entropy / all.tokens, 3) << "of nearly equal words, log 43";
     EXPECT_TRUE(packed.fencesIntact());
     EXPECT_TRUE(alone.fencesIntact());
