@@ -59,7 +59,7 @@ def package(folder):
     check("packages vime and libvime-dev", sorted(packages) == ["libvime-dev", "vime"])
     fields = run("dpkg-deb", "-f", packages["vime"], "Version", "Depends")
     check("the version of the package", f"Version: {version}\n" in fields)
-    for library in ("libmlir-19", "libyaml-cpp", "libfmt9", "libgloo0", "libxxhash0"):
+    for library in ("libmlir-19", "libyaml-cpp", "libfmt9", "libgloo0", "libcurl4", "libxxhash0"):
         check(f"depends on {library}", library in fields)
     root = folder / "root"
     for path in packages.values():
