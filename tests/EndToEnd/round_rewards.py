@@ -126,7 +126,8 @@ def dumps(checks, tools):
 
 
 def nobody_left(checks, tools):
-    plan = tools.compile(rounds.job(reward=command("deaf", workers=2, timeout="300s"), more=round_faults.LIMITS))
+    plan = tools.compile(rounds.job(reward=command("deaf", workers=2, timeout="60s", retries=0),
+                                   more="limits:    {connect: 20s, transfer: 100s}\n"))
     for transport, kind in [("local", signal.SIGINT), ("gloo", signal.SIGINT), ("gloo", signal.SIGKILL)]:
         run = round_faults.Started(tools, plan, transport=transport)
         while len(workers(tools.folder)) < 2 and run.program.poll() is None:
