@@ -7,12 +7,12 @@ plan.mesh pp 4 dp 0 cp 1 tp 1
 // -----
 
 // expected-error@+1 {{'plan.group' op runs along no known axis: `axes` is 32}}
-plan.group "step" flow control operation broadcast axes 32 root 0 message byte fixed 40
+plan.group "step" flow control operation broadcast axes 32 root 0 message byte fixed 40 members []
 
 // -----
 
 // expected-error@+1 {{'plan.group' op has a message that depends on tokens; groups carry fixed bytes}}
-plan.group "step" flow control operation broadcast axes 1 root 0 message byte per_token 4
+plan.group "step" flow control operation broadcast axes 1 root 0 message byte per_token 4 members []
 
 // -----
 

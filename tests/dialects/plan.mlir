@@ -27,8 +27,8 @@ plan.plan schedule "1f1b" compiler "0.1.0" {
   plan.limits connect_seconds 300.0 transfer_seconds 600.0 memory_bytes 0
   // CHECK-NEXT: plan.predictions step_units 9.0 bubble 0.25 peak_live 2
   plan.predictions step_units 9.0 bubble 0.25 peak_live 2
-  // CHECK-NEXT: plan.group "step" flow control operation broadcast axes 1 root 0 message byte fixed 40
-  plan.group "step" flow control operation broadcast axes 1 root 0 message byte fixed 40
+  // CHECK-NEXT: plan.group "step" flow control operation broadcast axes 1 root 0 message byte fixed 40 members []
+  plan.group "step" flow control operation broadcast axes 1 root 0 message byte fixed 40 members []
   // CHECK-NEXT: plan.connect pairs [0:1, 2:3]
   plan.connect pairs [0:1, 2:3]
   // CHECK-NEXT: plan.origin of backward_input "pipeline.schedule" line 7 column 23 length 4
