@@ -240,6 +240,19 @@ private:
   void reward() {
     if (const auto url = take("rm-url"))
       job.set("reward.url", *url);
+    const LaunchFlag *type = launch.find("rm-type");
+    if (!type || type->values.empty())
+      return;
+    const std::string &word = type->values.front();
+    if (word == "remote_rm" && launch.find("rm-url"))
+      used.insert("rm-type");
+    else if (word == "math" || word == "deepscaler" || word == "dapo") {
+      used.insert("rm-type");
+      job.set("reward.rule", "exact-answer");
+      notes.push_back(fmt::format("`--rm-type {}` is `exact-answer`: what stands in the last "
+                                  "`\\boxed{{}}` or behind `####` is compared to the byte",
+                                  word));
+    }
   }
 
   void algorithm() {

@@ -117,7 +117,8 @@ void checkWorkers(Draft &draft) {
 
 void checkAddress(Draft &draft) {
   const auto &url = draft.job.reward.url;
-  if (!draft.isKnown("reward.url") || url.value.starts_with("http://"))
+  if (!draft.isKnown("reward.url") || url.value.starts_with("http://") ||
+      url.value.starts_with("https://"))
     return;
   draft.error(JobCode::WrongType, "`reward.url` is no address of an HTTP service", url.span)
       .withHelp("write `http://HOST:PORT/PATH`");

@@ -678,8 +678,10 @@ std::optional<Plan> lowerCommunication(const Job &job, const Schedule &order,
                   .checkpoint = model.checkpoint.value,
                   .moduleFile = model.module.value,
                   .sharded = job.actor.shard.value}};
-  if (!job.reference.model.value.empty())
+  if (!job.reference.model.value.empty()) {
     plan.models.push_back(plan.models.front());
+    plan.models.back().checkpoint = job.model(job.reference.model.value)->checkpoint.value;
+  }
   TrainingLoop(job, order, plan).write(*members);
   // Of a step whose transfers are free, whatever its receives are ready for.
   const ReceiveSlots slots = receiveSlotsOf(job);

@@ -46,8 +46,8 @@ TEST(ImportLaunch, AScriptAsAJob) {
   EXPECT_EQ(job.text, contentsOf(fs::path(VIME_LAUNCHES) / "grpo.yaml"));
   std::string notes;
   for (const std::string &note : job.notes)
-    notes += note.substr(0, note.find(" is left out")) + ' ';
-  EXPECT_EQ(notes, "`--ref-load` `--apply-chat-template` `--rm-type` `--balance-data` "
+    notes += note.substr(0, note.find(" is ")) + ' ';
+  EXPECT_EQ(notes, "`--rm-type deepscaler` `--ref-load` `--apply-chat-template` `--balance-data` "
                    "`--eval-max-response-len` `--address` `--runtime-env-json` ");
 }
 
