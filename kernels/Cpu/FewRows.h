@@ -1,6 +1,8 @@
 // Products of few rows, which decoding is made of: A has as many as sequences take a step. Up to 32
-// of them fill the lanes; of more, as prompts have, group after group is multiplied. In float32,
-// for 40 to 96 rows, packing B took 1.2 to 1.45 times as long, for 192 as long or 1.2 times.
+// of them fill the lanes; of more, as prompts have, group after group is multiplied. With float32
+// and AVX-512, 40 to 96 rows took 1.2 to 1.45 times as long where B was packed, 192 as long or 1.2
+// times; with AVX2, whose groups are half as large, 24 to 48 took 1.2 to 1.7 times as long, 96 as
+// long or 1.2 times.
 //
 // Packing B, as Product.cpp does, would cost more than multiplying by it. Here the sides change
 // places: the columns of B, each contiguous, are what the tile reads along its rows, where they
