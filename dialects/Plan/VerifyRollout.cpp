@@ -6,7 +6,8 @@ namespace vime::ir {
 mlir::LogicalResult verifyRollout(mlir::Operation *op, const ActionRecord &record) {
   if (mlir::failed(verifySignature(op, record)))
     return mlir::failure();
-  if (record.action.immediate != 0 && record.action.opcode != code(plan::Opcode::Publish))
+  const bool isPublish = record.action.opcode == code(plan::Opcode::Publish);
+  if (record.action.immediate > (isPublish ? plan::kBehindLastRound : 0))
     return op->emitOpError("has immediate ")
            << record.action.immediate << ", which means nothing here";
   return mlir::success();
