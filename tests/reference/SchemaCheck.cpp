@@ -108,6 +108,7 @@ std::string problemOf(const json &schema, const json &value, const std::string &
                                                "description",
                                                "properties",
                                                "minLength",
+                                               "maxLength",
                                                "anyOf",
                                                "additionalProperties"};
   for (const auto &[key, said] : schema.items())
@@ -129,6 +130,9 @@ std::string problemOf(const json &schema, const json &value, const std::string &
   if (problem.empty() && value.is_string() &&
       value.get<std::string>().size() < schema.value("minLength", 0u))
     problem = "empty";
+  if (problem.empty() && value.is_string() && schema.contains("maxLength") &&
+      value.get<std::string>().size() > schema["maxLength"])
+    problem = "too long";
   if (problem.empty() && value.is_number())
     problem = numberProblem(schema, value);
   if (!problem.empty())
