@@ -107,6 +107,9 @@ struct Relative {
 constexpr std::array kRelatives = {
     Relative{Opcode::Evaluate, Opcode::Forward},
     Relative{Opcode::EvaluateLoss, Opcode::Loss},
+    Relative{Opcode::Infer, Opcode::Forward},
+    Relative{Opcode::PolicyLoss, Opcode::Loss},
+    Relative{Opcode::LogProbabilities, Opcode::Loss},
     Relative{Opcode::BackwardInput, Opcode::Backward},
     Relative{Opcode::BackwardWeight, Opcode::Backward},
     Relative{Opcode::OptimizeEarly, Opcode::Optimize},

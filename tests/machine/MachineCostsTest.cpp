@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compiler/Machine/PartTimes.h"
 #include "compiler/Machine/Profiles.h"
 #include "compiler/Machine/ReadMachine.h"
 #include "runtime/Plan/BatchCaps.h"
@@ -210,6 +211,21 @@ TEST(MachineCosts, AnotherModelIsScaledByItsWorkAndSaysSo) {
   EXPECT_GT(ratio, 1.2);
   EXPECT_NEAR(nanosecondsOf(*costs, 0, Opcode::Forward), 1000 + 2 * 10000 * ratio, 1);
   EXPECT_EQ(costs->rows.front().origin, "measured, scaled by the work from ffn 12");
+}
+
+TEST(MachineCosts, TasksOfRoundsFollowFromThoseOfTexts) {
+  const plan::Plan plan = lowered({.schedule = "1f1b", .ranks = 2, .layers = 4});
+  Machine machine = measuredMachine(plan);
+  machine.measured->head[Opcode::Loss] = {3e-6}; // three times over the logits
+  UsedFigures used;
+  const auto timesOf = [&](Opcode opcode) {
+    return partTimes(machine, plan.models[0].config, plan::capsOf(plan.data), 1, opcode, used)
+        .value();
+  };
+  EXPECT_EQ(timesOf(Opcode::Infer).layer, timesOf(Opcode::Forward).layer);
+  EXPECT_NEAR(timesOf(Opcode::PolicyLoss).head, 5e-6, 1e-12);
+  EXPECT_NEAR(timesOf(Opcode::LogProbabilities).head, 1e-6, 1e-12);
+  EXPECT_EQ(timesOf(Opcode::PolicyLoss).origin, "by the work from measured loss");
 }
 
 TEST(MachineCosts, OtherTypesAndKernelsAreRefused) {
