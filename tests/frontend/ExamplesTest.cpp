@@ -10,7 +10,7 @@ namespace {
 TEST(Examples, AreLegalJobsNamedAfterTheirFolder) {
   ASSERT_GE(exampleJobs().size(), 4u);
   for (const auto &path : exampleJobs()) {
-    const Job job = legalJob(contentsOf(path), path.string());
+    const Job job = legalJob(exampleText(path), path.string());
     EXPECT_EQ(job.name.value, path.parent_path().filename().string());
     EXPECT_NE(contentsOf(path.parent_path() / "README.md"), "") << path;
   }
@@ -19,7 +19,7 @@ TEST(Examples, AreLegalJobsNamedAfterTheirFolder) {
 // Whatever a sample is, there must be enough of them.
 TEST(Examples, BringTextEnoughForAStep) {
   for (const auto &path : exampleJobs()) {
-    const Job job = legalJob(contentsOf(path), path.string());
+    const Job job = legalJob(exampleText(path), path.string());
     if (job.data.text.value == "corpus.txt")
       continue; // put there before it runs
     if (hasRounds(job))

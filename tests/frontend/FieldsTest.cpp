@@ -79,7 +79,7 @@ TEST(Fields, AFamilyHasOnlyItsOwn) {
 
 TEST(Fields, GiveTheSameJobBack) {
   for (const auto &path : exampleJobs()) {
-    const Job job = legalJob(contentsOf(path), path.string());
+    const Job job = legalJob(exampleText(path), path.string());
     Findings findings;
     const auto again = jobFromFields(job.file, fieldsOf(job), findings);
     ASSERT_TRUE(again) << renderText(findings, SourceCache());

@@ -84,7 +84,7 @@ std::vector<std::pair<std::string, std::string>> valuesOf(const Job &job) {
 
 TEST(ResolvedText, ReadsBackAsTheSameJob) {
   for (const auto &path : exampleJobs()) {
-    const Job job = legalJob(contentsOf(path), path.string());
+    const Job job = legalJob(exampleText(path), path.string());
     const Job again = legalJob(resolvedText(job), path.string());
     EXPECT_EQ(valuesOf(again), valuesOf(job)) << path;
     EXPECT_EQ(again.models[0].config, job.models[0].config) << path;

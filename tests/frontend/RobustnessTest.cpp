@@ -31,7 +31,7 @@ bool survives(const std::string &text) {
 std::vector<std::string> seeds() {
   std::vector<std::string> texts;
   for (const auto &path : exampleJobs())
-    texts.push_back(contentsOf(path));
+    texts.push_back(exampleText(path));
   texts.push_back(resolvedText(legalJob(sampleText())));
   texts.push_back(sampleRoundsText() + R"(algorithm: {loss: gspo, clip: 0.1, kl: {coef: 0.01}}
 eval:      {prompts: held-out.jsonl, every: 5 rounds, samples: 2 samples}

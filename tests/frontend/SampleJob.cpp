@@ -76,6 +76,18 @@ std::string contentsOf(const std::filesystem::path &path) {
   return std::move(text).str();
 }
 
+std::string exampleText(const std::filesystem::path &job) {
+  std::string text = contentsOf(job);
+  constexpr std::string_view kCheckpoint = "checkpoint: out/warm-start";
+  const std::size_t at = text.find(kCheckpoint);
+  if (at == std::string::npos)
+    return text;
+  const std::string first = contentsOf(job.parent_path() / "warm-start.yaml");
+  const std::size_t sizes = first.find("family:"), end = first.find(", dtype", sizes);
+  EXPECT_NE(end, std::string::npos) << job;
+  return text.replace(at, kCheckpoint.size(), first.substr(sizes, end - sizes));
+}
+
 std::vector<std::filesystem::path> exampleJobs() {
   std::vector<std::filesystem::path> jobs;
   for (const auto &example : std::filesystem::directory_iterator(VIME_EXAMPLES))

@@ -26,6 +26,10 @@ std::string codesOf(const std::string &text);
 
 std::string contentsOf(const std::filesystem::path &path);
 
+/// Of an example. Where it begins with the weights that another job of its folder exports, with
+/// that one's sizes instead: they are not there before it has run.
+std::string exampleText(const std::filesystem::path &job);
+
 /// Every job.yaml in examples/.
 std::vector<std::filesystem::path> exampleJobs();
 
