@@ -207,6 +207,21 @@ void checkLength(Draft &draft) {
       .withHelp("use fewer rounds");
 }
 
+void checkLongestSample(Draft &draft) {
+  const Job &job = draft.job;
+  const std::uint64_t all = std::uint64_t{job.data.maxPrompt.value} + job.rollout.maxNew.value,
+                      most = static_cast<std::uint64_t>(findField("data.sequence")->most);
+  if (!draft.areKnown({"data.max_prompt", "rollout.max_new"}) || all <= most)
+    return;
+  draft
+      .error(JobCode::Range,
+             "a sample may have " + counted(all, "token") + ", at most " + text(most) +
+                 " are possible",
+             job.rollout.maxNew.span)
+      .note("those of a prompt", job.data.maxPrompt.span)
+      .withHelp("use shorter responses, or shorter prompts");
+}
+
 /// What follows from rounds cannot be something else.
 void checkDerived(Draft &draft) {
   const Job &job = draft.job;
@@ -319,6 +334,7 @@ void checkRounds(Draft &draft) {
   checkStepsOfRound(draft);
   checkShareOfReplicas(draft);
   checkLength(draft);
+  checkLongestSample(draft);
   checkDerived(draft);
   checkSavedRounds(draft);
   checkBucket(draft);
