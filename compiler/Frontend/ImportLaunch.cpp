@@ -1,9 +1,6 @@
 #include "compiler/Frontend/ImportLaunch.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,17 +8,16 @@
 #include "compiler/Frontend/FieldTable.h"
 #include "compiler/Frontend/LaunchFlags.h"
 #include "compiler/Frontend/LaunchJob.h"
+#include "compiler/Frontend/LaunchReader.h"
 #include "compiler/Frontend/Numbers.h"
 #include "runtime/Base/Counted.h"
 
 namespace vime {
 namespace {
 
-using Count = std::optional<std::uint64_t>;
-
-class Importer {
+class Importer : LaunchReader {
 public:
-  Importer(const LaunchLine &launch, const std::string &name) : launch(launch) {
+  Importer(const LaunchLine &launch, const std::string &name) : LaunchReader(launch) {
     job.set("name", name);
   }
 
@@ -47,32 +43,6 @@ public:
   }
 
 private:
-  // --- Flags ---
-
-  /// The value of a flag that is being used.
-  std::optional<std::string> take(const std::string &flag) {
-    const LaunchFlag *found = launch.find(flag);
-    if (!found)
-      return std::nullopt;
-    used.insert(flag);
-    return found->values.empty() ? "" : found->values.front();
-  }
-  bool has(const std::string &flag) { return take(flag).has_value(); }
-
-  Count count(const std::string &flag) {
-    const auto text = take(flag);
-    if (!text)
-      return std::nullopt;
-    const auto number = wholeNumber(*text);
-    if (!number)
-      leaveOut(flag, fmt::format("`{}` is no number", *text));
-    return number ? Count(*number) : std::nullopt;
-  }
-
-  void leaveOut(std::string_view flag, std::string_view why) {
-    notes.push_back(fmt::format("`--{}` is left out: {}", flag, why));
-  }
-
   /// Of a flag that nothing has used: a field by another name, or nothing of a job.
   void remaining(const LaunchFlag &flag) {
     const std::string value = fmt::format("{}", fmt::join(flag.values, " "));
@@ -142,14 +112,6 @@ private:
     job.set("cluster.ranks", actor + engines);
     job.set("roles.rollout.ranks", engines == 1 ? fmt::format("{}", actor)
                                                 : fmt::format("{}-{}", actor, actor + engines - 1));
-  }
-
-  /// Of a flag that stays to be named by `remaining`.
-  std::uint64_t at(const std::string &flag) {
-    const LaunchFlag *found = launch.find(flag);
-    const Count number =
-        found && !found->values.empty() ? wholeNumber(found->values.front()) : std::nullopt;
-    return std::clamp<std::uint64_t>(number.value_or(1), 1, 1 << 20);
   }
 
   bool isSupervised() {
@@ -327,10 +289,7 @@ private:
     job.set("checkpoint.every", counted(every.value_or(1) * stepsOfRound, "step"));
   }
 
-  const LaunchLine &launch;
   LaunchJob job;
-  std::set<std::string> used;
-  std::vector<std::string> notes;
   std::uint64_t stepsOfRound = 1;
 };
 

@@ -24,8 +24,10 @@ void checkSaving(Draft &draft);
 /// What varies from step to step: the learning rate, evaluations (EvaluationRules.cpp).
 void checkVariation(Draft &draft);
 
-/// Rounds: ranks of roles, steps, what vime cannot do with them yet.
+/// Rounds: steps, what vime cannot do with them yet, and all that follows.
 void checkRounds(Draft &draft);
+/// Ranks and models of actor, engines and reference: called by checkRounds.
+void checkRoundRoles(Draft &draft);
 /// What engines generate, who judges it, and what is made of that: called by checkRounds.
 void checkRollout(Draft &draft);
 void checkReward(Draft &draft);
