@@ -62,7 +62,7 @@ Status checkRun(const plan::Plan &plan, const RunOptions &options) {
         !model.ok())
       return model.status();
   if (plan::hasRounds(plan)) {
-    const StatusOr<RoundSources> rounds = openRounds(plan, options.base);
+    const StatusOr<RoundSources> rounds = openRounds(plan, options.base, options.replay);
     return rounds.ok() ? Status() : rounds.status();
   }
   if (const StatusOr<TextDataset> text = openText(plan, options.base); !text.ok())

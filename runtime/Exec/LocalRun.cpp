@@ -194,6 +194,7 @@ private:
                                                                .edge = options.edge,
                                                                .recorder = &records.of(rank),
                                                                .resume = options.resume,
+                                                               .replay = options.replay,
                                                                .trace = options.trace,
                                                                .probe = options.probe});
     if (!run.ok()) {

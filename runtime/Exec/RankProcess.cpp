@@ -191,6 +191,7 @@ private:
                                                                .edge = options.edge,
                                                                .recorder = &recorder,
                                                                .resume = *wish,
+                                                               .replay = options.replay,
                                                                .trace = options.trace});
     if (!run.ok())
       return run.status();

@@ -117,7 +117,7 @@ Status RankRun::checkResume() const {
 Status RankRun::openData() {
   const plan::Program &program = *plan::programOf(job.plan, job.rank);
   if (runs(program, plan::Opcode::DrawPrompts) || runs(program, plan::Opcode::DrawEvaluation)) {
-    StatusOr<RoundSources> opened = openRounds(job.plan, job.base);
+    StatusOr<RoundSources> opened = openRounds(job.plan, job.base, job.replay);
     if (!opened.ok())
       return opened.status();
     rounds = std::move(*opened);

@@ -40,6 +40,7 @@ struct RankJob {
   Arena::Edge edge = Arena::Edge::Plain;
   flight::FlightRecorder *recorder = nullptr; // where what it does is to stand; may be absent
   ResumeWish resume{};
+  std::string replay; // folder of dumps; empty: rounds are generated
   trace::TraceWish trace{};
   const RankProbe *probe = nullptr;
 };

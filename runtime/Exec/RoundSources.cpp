@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/Exec/RankModel.h"
+#include "runtime/Rollout/ReplayRound.h"
 
 namespace vime {
 namespace {
@@ -23,7 +24,11 @@ StatusOr<PromptFile> openPrompts(const plan::Plan &plan, const plan::PromptSetti
 
 } // namespace
 
-StatusOr<RoundSources> openRounds(const plan::Plan &plan, const std::string &base) {
+StatusOr<RoundSources> openRounds(const plan::Plan &plan, const std::string &base,
+                                  const std::string &replay) {
+  if (!replay.empty())
+    if (Status status = checkDumps(replay, plan.run.steps / plan.round.rollout.steps); !status.ok())
+      return status;
   StatusOr<PromptFile> prompts = openPrompts(plan, plan.round.prompts, base);
   if (!prompts.ok())
     return prompts.status();
@@ -40,7 +45,8 @@ StatusOr<RoundSources> openRounds(const plan::Plan &plan, const std::string &bas
   return RoundSources{.prompts = std::move(*prompts),
                       .heldOut = std::move(heldOut),
                       .reward = std::move(*reward),
-                      .dump = pathFrom(base, plan.round.rollout.dump)};
+                      .dump = pathFrom(base, plan.round.rollout.dump),
+                      .replay = replay};
 }
 
 } // namespace vime

@@ -19,11 +19,13 @@ struct RoundSources {
   PromptFile prompts;
   std::optional<PromptFile> heldOut; // of a plan that evaluates
   std::unique_ptr<Reward> reward;
-  std::string dump; // folder; empty: none
+  std::string dump;   // folder; empty: none
+  std::string replay; // folder of dumps that rounds come from; empty: they are generated
 };
 
 /// Files must be those that the plan was made for; workers that give rewards are started. A missing
 /// file is a File error that says how to name its folder.
-StatusOr<RoundSources> openRounds(const plan::Plan &plan, const std::string &base);
+StatusOr<RoundSources> openRounds(const plan::Plan &plan, const std::string &base,
+                                  const std::string &replay = {});
 
 } // namespace vime

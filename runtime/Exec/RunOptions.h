@@ -30,6 +30,9 @@ struct RunOptions {
   /// wait: a task that never returns ends only with the process, which this should end.
   std::function<void(const Status &)> abandon;
   ResumeWish resume{};
+  /// Folder of dumps (runtime/Rollout/RoundDump.h) whose rounds are trained on; then nothing is
+  /// generated for them. Empty: none.
+  std::string replay;
   trace::TraceWish trace{};
   const RankProbe *probe = nullptr; // of tests
 };

@@ -61,6 +61,7 @@ struct Arguments {
   std::string traceTo, traceSteps = "1:3";
   std::string resume; // what stands behind `--resume=`, or kNewest
   bool resumeIfAny = false;
+  std::string replay;
   std::string interface;
   bool givesTransport = false;
   bool json = false, quiet = false, check = false, man = false;
@@ -147,6 +148,10 @@ void addOptions(CLI::App &app, Arguments &arguments) {
   app.add_flag("--resume-if-any", arguments.resumeIfAny,
                "the same, but begin from the first step when there is no checkpoint")
       ->excludes(resume);
+  app.add_option("--replay", arguments.replay,
+                 "train on the rounds that another run has left there (`rollout.dump`), and "
+                 "generate none: another layout, order or algorithm on the same samples")
+      ->type_name("DIR");
   app.add_option("--interface", arguments.interface,
                  "network interface by which other machines reach this one; without it the one "
                  "that leads to `MASTER_ADDR`")
@@ -294,6 +299,7 @@ int run(const plan::Plan &plan, const Arguments &arguments, char **values) {
                      .records = arguments.records,
                      .abandon = [&](const Status &status) { std::_Exit(fail(status, arguments)); },
                      .resume = wishOf(arguments),
+                     .replay = arguments.replay,
                      .trace = traceOf(arguments)};
   if (Status status = makeFolder(options.trace.folder); !status.ok())
     return fail(status, arguments);
@@ -320,6 +326,7 @@ int runLaunched(const RankProcess &self, Arguments arguments) {
                      .records = arguments.records,
                      .abandon = [&](const Status &status) { std::_Exit(fail(status, arguments)); },
                      .resume = wishOf(arguments),
+                     .replay = arguments.replay,
                      .trace = traceOf(arguments)};
   if (Status status = makeFolder(options.trace.folder); !status.ok())
     return fail(status, arguments);
@@ -366,6 +373,7 @@ int mainOf(int count, char **values) {
                             {.base = arguments.base,
                              .isa = parseIsa(arguments.isa),
                              .resume = wishOf(arguments),
+                             .replay = arguments.replay,
                              .trace = traceOf(arguments)});
   return runLaunched(**self, arguments);
 }

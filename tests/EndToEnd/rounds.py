@@ -1,4 +1,4 @@
-"""Rounds give the same bits whatever generates and whatever carries them.
+"""Rounds give the same bits whatever generates and whatever carries them, also from a dump of what was generated.
 
     rounds.py FOLDER_OF_BINARIES
 
@@ -107,6 +107,11 @@ def main(binaries):
             first = [step["policy"] for step in summary["history"][::2]]
             checks.say(all((step["ratio"], step["largest_drift"]) == (1, 0) for step in first),
                        f"{text:24} engine and trainer agree")
+        dumped, _ = result(tools, rollout=", dump: dumps")
+        checks.say(dumped == reference, "dumping changes nothing")
+        for text, options in [("local", ()), ("gloo", ("--transport", "gloo"))]:
+            replayed, _ = result(tools, "--replay", folder / "dumps", *options, schedule="gpipe", engines=2)
+            checks.say((replayed[0], replayed[2]) == (reference[0], reference[2]), f"trained from dumps, {text:7} bits")
         replicas, summary = result(tools, pipeline=1, replicas=2)
         checks.say(replicas[1][0] == reference[1][0], "replicas see the same first round")
         for text, options, shape in [

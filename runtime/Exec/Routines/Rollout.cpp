@@ -13,6 +13,7 @@
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Rollout/DrawPrompts.h"
+#include "runtime/Rollout/ReplayRound.h"
 #include "runtime/Rollout/RoundBatch.h"
 #include "runtime/Rollout/RoundDump.h"
 #include "runtime/Rollout/Score.h"
@@ -100,6 +101,10 @@ Value *slotAs(const RankState &state, const Instruction &instruction, std::uint3
 
 Status drawPrompts(RankState &state, const Instruction &instruction) {
   leaveEmpty(instruction.operands[2]);
+  if (!state.rounds->replay.empty()) { // there is nothing to answer
+    leaveEmpty(instruction.operands[1]);
+    return Status();
+  }
   return vime::drawPrompts(state.plan.round, state.rounds->prompts, state.plan.run.seed,
                            headerAt(instruction.operands[0]).round, instruction.operands[1]);
 }
@@ -111,7 +116,24 @@ Status drawEvaluation(RankState &state, const Instruction &instruction) {
   return vime::drawEvaluation(state.plan.round, *state.rounds->heldOut, instruction.operands[1]);
 }
 
+namespace {
+
+Status replay(RankState &state, const Instruction &instruction) {
+  const StatusOr<RoundReport> report =
+      replayRound(state.rounds->replay, state.plan.round, state.plan.models.front().config.vocab,
+                  headerAt(instruction.operands[0]).round, instruction.operands[2]);
+  if (!report.ok())
+    return report.status();
+  state.coordinator->observer().roundFinished(
+      recordOf(*report, slowestOf(state.plan.round, instruction.operands[1])));
+  return Status();
+}
+
+} // namespace
+
 Status score(RankState &state, const Instruction &instruction) {
+  if (!state.rounds->replay.empty())
+    return replay(state, instruction);
   const RoundSource source{state.plan.round, state.rounds->prompts, state.plan.run.seed,
                            headerAt(instruction.operands[0]).round};
   const std::byte *const samples = instruction.operands[1];
