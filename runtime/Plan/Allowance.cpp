@@ -29,6 +29,17 @@ std::uint64_t textAllowance(const Plan &plan) {
          (plan.data.batch + plan.evaluation.batch) * kPackedAllowance;
 }
 
+/// Of the coordinator of rounds; an evaluation is never dumped.
+std::uint64_t samplesAllowance(const Plan &plan) {
+  const RolloutSettings &rollout = plan.round.rollout;
+  const std::uint64_t generated = std::uint64_t{rollout.candidates} * rollout.samples,
+                      heldOut = std::uint64_t{plan.round.evaluation.count} *
+                                plan.round.evaluation.samples;
+  return std::max(generated, heldOut) *
+             (kSampleOfRoundAllowance + rollout.rows() * kScoredAllowance) +
+         (rollout.dump.empty() ? 0 : generated * rollout.rows() * kDumpedAllowance);
+}
+
 } // namespace
 
 std::uint64_t rankAllowance(const Plan &plan, std::uint32_t rank) {
@@ -48,6 +59,8 @@ std::uint64_t rankAllowance(const Plan &plan, std::uint32_t rank) {
              sizeof(double);
   else if (rank % plan.mesh.pipeline == 0)
     bytes += textAllowance(plan);
+  if (rank == 0 && hasRounds(plan))
+    bytes += samplesAllowance(plan);
   return bytes;
 }
 

@@ -23,6 +23,11 @@ inline constexpr std::uint64_t kLibTorchAllowance = std::uint64_t{512} << 20;
 inline constexpr std::uint64_t kActionAllowance = 512;
 /// Of a step: what the summary keeps of it; of a round likewise.
 inline constexpr std::uint64_t kStepAllowance = 256, kRoundAllowance = 256;
+/// Of a response, on rank 0, which has rewards given: its place, and of each of its tokens the text
+/// and, where they are dumped, a number for itself and two for its probabilities, as text that
+/// grows.
+inline constexpr std::uint64_t kSampleOfRoundAllowance = 512, kScoredAllowance = 4,
+                               kDumpedAllowance = 128;
 /// Of a byte of prompts: a token of it, and the text that rewards see.
 inline constexpr std::uint64_t kPromptAllowance = 16;
 

@@ -129,6 +129,21 @@ class Faults:
                      code in (HANG, FAIL) and "rank 0 in action " in message and "(score)" in message and seconds < 20,
                      f"{code} after {seconds:.1f} s: {message}")
 
+    def interrupted_rewards(self):
+        """Longer than `limits.transfer`: a worker that is asked has a limit of its own."""
+        command = f'{{command: "{sys.executable} judge.py", timeout: 1000s}}'
+        plan = self.tools.compile(job(reward=command))
+        for transport in ("local", "gloo"):
+            self.clear()
+            run = Started(self.tools, plan, transport=transport)
+            run.await_action(2, 10)
+            time.sleep(3)
+            going_on = run.program.poll() is None
+            run.program.send_signal(signal.SIGINT)
+            code, message, seconds = run.finish(60)
+            self.say(f"interrupted while rewards are given, {transport}", going_on and code == INTERRUPTED and seconds < 5,
+                     f"{code} after {seconds:.1f} s: {message}")
+
     def full_disk(self):
         plan = self.tools.compile(job(rollout=", dump: dumps"))
         self.clear()
@@ -198,6 +213,7 @@ def main(binaries, kills=5):
         faults.killed(plan, 0, "coordinator")
         faults.stopped(plan, 2)
         faults.rewards_hang()
+        faults.interrupted_rewards()
         faults.full_disk()
         faults.interrupted(plan)
         faults.resumed(kills)
