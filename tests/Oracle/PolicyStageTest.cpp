@@ -67,14 +67,6 @@ Step randomStep(std::uint32_t vocab) {
   return step;
 }
 
-/// Log-probabilities of labels, 0 where there is none, and entropies; all tokens.
-std::pair<torch::Tensor, torch::Tensor> policyOf(const torch::Tensor &logits, const Batch &batch) {
-  const torch::Tensor logs = logits.log_softmax(-1);
-  const torch::Tensor labels = torch::tensor(batch.labels, torch::kInt64);
-  const torch::Tensor found = logs.gather(1, labels.clamp_min(0).unsqueeze(1)).squeeze(1);
-  return {found * (labels >= 0), -(logs.exp() * logs).sum(-1)};
-}
-
 torch::Tensor logitsOf(const ModelConfig &config, const NamedTensors &weights, const Batch &batch) {
   const Values noGradient(batch.tokens.size() * config.vocab);
   const Values logits =
@@ -96,7 +88,7 @@ struct Expected {
 Expected byAutograd(const ModelConfig &config, const NamedTensors &weights, const PolicyCase &made,
                     const Step &step) {
   const torch::Tensor logits = logitsOf(config, weights, step.batch).set_requires_grad(true);
-  const auto [logProbabilities, entropies] = policyOf(logits, step.batch);
+  const auto [logProbabilities, entropies] = policyOf(logits, step.batch.labels);
   const torch::Tensor loss = torchPolicyLoss(made, step.samples, logProbabilities, entropies);
   loss.backward();
   return {loss.item<double>(), torchStage(config, {0, config.layers, true, true}, weights,
@@ -158,7 +150,8 @@ protected:
   Step makeStep() const {
     Step step = randomStep(config.vocab);
     const Values now =
-        valuesOf(policyOf(logitsOf(config, weightsOf(model(1)), step.batch), step.batch).first);
+        valuesOf(policyOf(logitsOf(config, weightsOf(model(1)), step.batch), step.batch.labels)
+                     .logProbabilities);
     ModelRun reference = model(3, /*seed=*/5);
     reference.pass(step.batch);
     step.samples.reference = reference.logProbabilities(step.batch);
@@ -243,8 +236,8 @@ TEST_P(PolicyStage, LogProbabilitiesAreThoseOfLibTorch) {
   const Step step = makeStep();
   ModelRun run = model(4);
   run.pass(step.batch);
-  const Values expected =
-      valuesOf(policyOf(logitsOf(config, weightsOf(run), step.batch), step.batch).first);
+  const Values expected = valuesOf(
+      policyOf(logitsOf(config, weightsOf(run), step.batch), step.batch.labels).logProbabilities);
   const Values found = run.logProbabilities(step.batch);
   for (std::size_t token = 0; token < expected.size(); ++token)
     EXPECT_NEAR(found[token], expected[token], kTolerance) << "token " << token;

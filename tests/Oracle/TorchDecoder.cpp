@@ -208,6 +208,19 @@ double TorchTraining::step(std::span<const TorchBatch> batches) {
   return sum / double(labels);
 }
 
+double TorchTraining::descend(const TorchBatch &batch,
+                              const std::function<Values(const Values &)> &slopesOf) {
+  state->optimizer->zero_grad();
+  const Parameters computed = rounded(state->config, state->parameters);
+  const Tensor logits =
+      Decoder{state->config, computed}.run({0, state->config.layers, true, true}, batch, {});
+  logits.backward(
+      fromValues(slopesOf(toValues(logits)), logits.sizes(), torchType(state->config.type)));
+  const double norm = torch::nn::utils::clip_grad_norm_(state->list, 1.0);
+  state->optimizer->step();
+  return norm;
+}
+
 NamedTensors TorchTraining::parameters() const { return toNamed(state->parameters, false); }
 
 } // namespace vime

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -55,6 +56,10 @@ public:
   ~TorchTraining();
   /// One optimizer step over the microbatches; the mean loss over labelled tokens.
   double step(std::span<const TorchBatch> batches);
+  /// The same for a loss of the caller's, of whose slopes by the logits [tokens, vocab] it is told;
+  /// the norm of the gradient before it is clipped.
+  double descend(const TorchBatch &batch,
+                 const std::function<Values(const Values &logits)> &slopesOf);
   NamedTensors parameters() const;
 
 private:

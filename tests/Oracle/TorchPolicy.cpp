@@ -78,6 +78,12 @@ std::vector<PolicyCase> policyCases() {
   };
 }
 
+TorchRows policyOf(const Tensor &logits, const std::vector<std::int32_t> &labels) {
+  const Tensor logs = logits.log_softmax(-1), of = torch::tensor(labels, torch::kInt64);
+  return {logs.gather(1, of.clamp_min(0).unsqueeze(1)).squeeze(1) * (of >= 0),
+          -(logs.exp() * logs).sum(-1)};
+}
+
 Tensor padded(const PolicySamples &samples, const Tensor &numbers) {
   std::int64_t longest = 0;
   for (std::size_t row = 0; row < samples.step.size(); ++row)

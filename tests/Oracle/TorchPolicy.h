@@ -33,6 +33,12 @@ struct PolicyCase {
 std::vector<PolicyCase> policyCases();
 inline constexpr std::uint32_t kPolicyConstant = 24; // of LossUnit::Constant
 
+/// Of rows of logits: log-probabilities of the labels, 0 where they are negative, and entropies.
+struct TorchRows {
+  torch::Tensor logProbabilities, entropies;
+};
+TorchRows policyOf(const torch::Tensor &logits, const std::vector<std::int32_t> &labels);
+
 /// One row a sample, and 0 behind its end; `numbers` of all tokens.
 torch::Tensor padded(const PolicySamples &samples, const torch::Tensor &numbers);
 
