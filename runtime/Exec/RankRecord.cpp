@@ -81,7 +81,8 @@ std::vector<FlightFile> RankRecord::openOthers(const RankProcess &self) const {
       continue;
     StatusOr<FlightFile> file = FlightFile::open((where / flight::fileNameOf(rank)).string());
     if (!file.ok() || file->header().rank != rank ||
-        file->header().planId != written->header().planId)
+        file->header().planId != written->header().planId ||
+        file->header().host != written->header().host) // a folder may be shared by machines
       return {};
     others.push_back(std::move(*file));
   }

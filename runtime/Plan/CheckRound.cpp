@@ -85,6 +85,8 @@ Status checkRound(const Plan &plan) {
     return round == RoundSettings() ? Status() : unacceptable("rounds without engines");
   if (plan.models.empty() || plan.models.size() > 2 || isPostValidated(plan))
     return unacceptable("rounds with other models than the policy and its reference");
+  if (plan.data.slices != 1 || plan.models.front().sharded)
+    return unacceptable("rounds of samples in slices, or of replicas that share their weights");
   if (!isCleanText(round.prompts.file) || round.prompts.file.empty() ||
       !isCleanText(round.evaluation.prompts.file))
     return unacceptable("the file of prompts has no legible name");
