@@ -130,14 +130,13 @@ class Faults:
                      f"{code} after {seconds:.1f} s: {message}")
 
     def interrupted_rewards(self):
-        """Longer than `limits.transfer`: a worker that is asked has a limit of its own."""
-        command = f'{{command: "{sys.executable} judge.py", timeout: 1000s}}'
-        plan = self.tools.compile(job(reward=command))
+        command = f'{{command: "{sys.executable} judge.py", timeout: 100s, retries: 0}}'
+        plan = self.tools.compile(job(reward=command, more="limits: {transfer: 100s}\n" + SAVES))
         for transport in ("local", "gloo"):
             self.clear()
             run = Started(self.tools, plan, transport=transport)
             run.await_action(2, 10)
-            time.sleep(3)
+            time.sleep(2)
             going_on = run.program.poll() is None
             run.program.send_signal(signal.SIGINT)
             code, message, seconds = run.finish(60)
