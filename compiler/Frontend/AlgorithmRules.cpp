@@ -97,7 +97,8 @@ void checkUnit(Draft &draft) {
 void checkCorrection(Draft &draft) {
   const auto &algorithm = draft.job.algorithm;
   if (!draft.areKnown({"algorithm.correction.kind", "algorithm.correction.low",
-                       "algorithm.correction.high", "algorithm.loss"}))
+                       "algorithm.correction.high", "algorithm.loss", "rollout.temperature",
+                       "rollout.top_p", "rollout.top_k"}))
     return;
   const auto &kind = algorithm.correction;
   if (kind.value == "none") {
@@ -108,7 +109,10 @@ void checkCorrection(Draft &draft) {
         unused(draft, path, field->span, "nothing is corrected");
     return;
   }
-  if (algorithm.loss.value != "reinforce")
+  const auto &sampling = draft.job.rollout;
+  const bool drawsFromThePolicy =
+      sampling.temperature.value == 1 && sampling.topP.value == 1 && sampling.topK.value == 0;
+  if (algorithm.loss.value != "reinforce" && drawsFromThePolicy)
     draft
         .error(JobCode::UnusedValue,
                "`algorithm.correction` has no use: the old policy's probabilities are those that "
