@@ -82,6 +82,13 @@ def judge_first_steps(checks, summary, steps):
     checks.say(len({step["loss"] for step in summary["history"]}) > 1, "losses differ")
 
 
+def judge_sums(checks, alone, shared):
+    """What replicas have found of their shares, added up."""
+    checks.say([one["tokens"] for one in shared[:2]] == [one["tokens"] for one in alone[:2]], "their tokens are all tokens")
+    checks.say(all(abs(one[what] - other[what]) < 1e-6 for one, other in zip(shared[:2], alone[:2], strict=True)
+                   for what in ("kl", "ratio", "entropy", "clip_fraction")), "and their means those of all tokens")
+
+
 def main(binaries):
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
@@ -112,8 +119,10 @@ def main(binaries):
         for text, options in [("local", ()), ("gloo", ("--transport", "gloo"))]:
             replayed, _ = result(tools, "--replay", folder / "dumps", *options, schedule="gpipe", engines=2)
             checks.say((replayed[0], replayed[2]) == (reference[0], reference[2]), f"trained from dumps, {text:7} bits")
+        alone = [step["policy"] for step in summary["history"]]
         replicas, summary = result(tools, pipeline=1, replicas=2)
         checks.say(replicas[1][0] == reference[1][0], "replicas see the same first round")
+        judge_sums(checks, alone, [step["policy"] for step in summary["history"]])
         for text, options, shape in [
                 ("2 replicas of 2, 2 engines", ("--transport", "gloo"), {"pipeline": 2, "engines": 2}),
                 ("2 replicas, rendezvous", ("--transport", "rendezvous:merged"), {"pipeline": 1})]:
