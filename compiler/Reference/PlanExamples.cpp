@@ -22,6 +22,7 @@ constexpr std::array kExamples = {
                 "`report_evaluation` stands between `measure_evaluation` and `gather`"},
     PlanExample{Rule::S1, 11, "of two copies of the model the first runs microbatch 1"},
     PlanExample{Rule::S1, 12, "a stage of the reference model has a `backward`"},
+    PlanExample{Rule::S1, 13, "`generate` stands twice between two broadcasts of prompts"},
 
     PlanExample{Rule::S2, 1, "rank 1: forward 0 stands before the receive of its input"},
     PlanExample{Rule::S2, 2, "rank 1: backward 1 reads the stash of forward 0"},
@@ -168,6 +169,8 @@ constexpr std::array kExamples = {
     PlanExample{Rule::W3, 1, "`publish` stands between two `install`"},
     PlanExample{Rule::W3, 2, "`resume` stands between `install` and `publish`"},
     PlanExample{Rule::W3, 3, "`publish` stands behind `resume`"},
+    PlanExample{Rule::W3, 4, "weights are published in front of the steps, and in none of them"},
+    PlanExample{Rule::W3, 5, "behind the last round stands a `publish` with `immediate 0`"},
 
     PlanExample{Rule::K1, 1, "`optimize` of stage 0 stands behind the copy that is saved"},
     PlanExample{Rule::K1, 2, "weights are saved, and `optimize` runs before the step ends"},
@@ -225,7 +228,7 @@ std::string_view remedyOf(Rule rule) {
   case Rule::W2:
     return "let every part of every stage arrive once before each `publish`";
   case Rule::W3:
-    return "install all stages, then publish, then resume";
+    return "install all stages, then publish, then resume, once where a round begins";
   case Rule::K1:
     return "save at the boundary of a loop, where no message is open, and name what was saved "
            "before the next is";

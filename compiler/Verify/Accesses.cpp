@@ -116,6 +116,10 @@ AccessReader::AccessReader(const ActionTable &table, const RankView &rank)
     movesPart[index] =
         movesSlot[index] && tokenBytes(table.plan(), lane.message) < rank.boundaryBytes;
   }
+  for (std::uint32_t buffer = 0;
+       table.plan().mesh.isEngine(rank.rank) && buffer < rank.slots.size(); ++buffer)
+    if (rank.layout->buffers[buffer].kind == BufferKind::Weights)
+      engineWeights.push_back(buffer);
 }
 
 void AccessReader::moveBytes(const Action &action, SlotAccess &access) const {

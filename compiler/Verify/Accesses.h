@@ -6,7 +6,8 @@
 // A task uses the slot of its microbatch, of what slices share the one of all its slices, where the
 // slice that begins it reads nothing. A message with bytes per token moves that slot too; one
 // of fixed size, and a collective, moves its bytes from the start of slot 0; everything else uses
-// all slots.
+// all slots. An engine reads its weights whenever it generates, though they are no operands: it was
+// told once where they lie.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +20,8 @@ namespace vime::verify {
 
 /// Opcodes in a small range: sixteen a family.
 constexpr std::size_t kOpcodes = 256, kMaxOperands = 16;
+/// In the place of an operand: the weights that `generate` reads.
+constexpr std::uint8_t kEngineWeights = kMaxOperands - 1;
 static_assert(static_cast<std::size_t>(plan::Family::Rollout) < 16);
 constexpr std::uint8_t opcodeIndex(std::uint16_t opcode) {
   return static_cast<std::uint8_t>((opcode >> 8) * 16 + (opcode & 15));
@@ -110,6 +113,13 @@ public:
       }
       visit(static_cast<const SlotAccess &>(access));
     }
+    if (action.opcode == plan::code(plan::Opcode::Generate))
+      for (const std::uint32_t buffer : engineWeights) {
+        const std::uint32_t first = rank.slots[buffer].first,
+                            end = first + rank.slots[buffer].count;
+        visit(static_cast<const SlotAccess &>(
+            SlotAccess{buffer, first, end, end, kEngineWeights, /*reads=*/true}));
+      }
   }
 
 private:
@@ -136,6 +146,7 @@ private:
       &shapes; // second: of the root, or of what overwrites
   std::array<bool, plan::Wait::kMaxLanes> isGroup{}, isRoot{}, movesSlot{},
       movesPart{}; // of each lane; a part: less of a slot than the stages compute
+  std::vector<std::uint32_t> engineWeights; // buffers; none where nothing is generated
 };
 
 } // namespace vime::verify

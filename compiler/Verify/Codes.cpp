@@ -31,6 +31,9 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::S1, 11,
                  "a microbatch passes through another copy of the model than its own"},
     VerifierCode{Rule::S1, 12, "a model that is not trained runs something else than forwards"},
+    VerifierCode{Rule::S1, 13,
+                 "prompts are drawn, sent, answered, gathered and scored in another order, or not "
+                 "once each"},
 
     VerifierCode{Rule::S2, 1, "an action reads what nothing has written yet"},
     VerifierCode{Rule::S2, 2,
@@ -212,6 +215,8 @@ constexpr std::array kCodes = {
     VerifierCode{Rule::W3, 1, "weights are published of which a stage is not installed"},
     VerifierCode{Rule::W3, 2, "an engine resumes with weights that have no version"},
     VerifierCode{Rule::W3, 3, "weights are published while their engine runs"},
+    VerifierCode{Rule::W3, 4, "an engine generates with weights that an earlier step published"},
+    VerifierCode{Rule::W3, 5, "a version is published twice, or out of its turn"},
     VerifierCode{Rule::K1, 1,
                  "a checkpoint takes weights or moments in front of the step's update"},
     VerifierCode{Rule::K1, 2, "weights or moments change between a checkpoint and the next step"},

@@ -5,7 +5,10 @@
 //
 // What stands in a case or behind a guard brings nothing to those outside: it may be skipped.
 // A header that was changed (by an evaluation) is broadcast again before the next question, and by
-// the first rank of a replica after the coordinator has told it.
+// the first rank of a replica after the coordinator has told it. Engines get it before a step is
+// packed, and so never know how many microbatches it has: what they do does not depend on that.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "compiler/Verify/DecisionUses.h"
@@ -58,10 +61,22 @@ private:
     if (!arrived)
       fault(1, use, kNone,
             fmt::format("asks for `{}`, which has not arrived by then", wordOf(decision)));
+    else if (decision == Decision::Microbatches && table.plan().mesh.isEngine(rank.rank) &&
+             !decidesNothing(use))
+      fault(2, use, kNone,
+            "asks for `microbatches` in a header that is changed and not sent again");
     else if (changed != kNone)
       fault(2, use, changed,
             fmt::format("asks for `{}` in a header that was changed and not sent again",
                         wordOf(decision)));
+  }
+
+  /// A case in which nothing happens: it stands there because others have it.
+  bool decidesNothing(const DecisionUse &use) const {
+    const Case *one = caseAround(program, use.action);
+    return use.kind == DecisionUse::Kind::Case &&
+           std::all_of(program.actions.begin() + one->begin, program.actions.begin() + one->end,
+                       [](const Action &action) { return action.opcode == code(Opcode::Join); });
   }
 
   /// Whoever asks has come through here.

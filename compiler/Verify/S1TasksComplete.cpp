@@ -518,6 +518,8 @@ void verifyTasksComplete(const ActionTable &table, Verdict &verdict) {
         fmt::format("the plan runs {} steps, the job asks for {}", steps, table.plan().run.steps));
   judgeEnds(table, verdict);
   judgeExports(table, verdict);
+  if (hasRounds(table.plan()))
+    verifyPromptsAnswered(table, verdict);
 }
 
 } // namespace vime::verify

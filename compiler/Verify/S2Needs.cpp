@@ -240,19 +240,23 @@ Need needOf(const Row &row) {
   return need;
 }
 
+void set(NeedTable &table, Product read, const Need &need) {
+  const auto known = std::find(table.needs.begin(), table.needs.end(), need);
+  table.of[opcodeOf(read)][operandOf(read)] =
+      static_cast<std::uint8_t>(known - table.needs.begin());
+  if (known == table.needs.end())
+    table.needs.push_back(need);
+}
+
 NeedTable build() {
   NeedTable table;
   for (auto &operands : table.of)
     operands.fill(NeedTable::kFree);
-  for (const Row &row : kRows) {
-    const Product read = product(std::string(row.reader) + "." + std::string(row.operand));
-    const Need need = needOf(row);
-    const auto known = std::find(table.needs.begin(), table.needs.end(), need);
-    table.of[opcodeOf(read)][operandOf(read)] =
-        static_cast<std::uint8_t>(known - table.needs.begin());
-    if (known == table.needs.end())
-      table.needs.push_back(need);
-  }
+  for (const Row &row : kRows)
+    set(table, product(std::string(row.reader) + "." + std::string(row.operand)), needOf(row));
+  // Of all stages; that each lies where it belongs, `install` tells.
+  set(table, productOf(opcodeIndex(Opcode::Generate), kEngineWeights),
+      needOf({"generate", "", kWeights, Any, NoMicrobatch, Weights}));
   return table;
 }
 

@@ -1,6 +1,7 @@
 // W1: an engine's weights are written only while it is paused and awake, on every path; it
 // generates only while it is neither, with weights that have a version. W3: a version is published
-// after the last stage is installed, and before the engine resumes.
+// after the last stage is installed, and before the engine resumes; each of them once, and what is
+// generated in a step has the one of that step.
 //
 // A rank that generates runs all of this itself, one after the other: what stands in front of a
 // call of the group that brings weights has run when the call is made. That the weights are there
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "compiler/Verify/Rules.h"
+#include "runtime/Plan/Decisions.h"
 
 namespace vime::verify {
 namespace {
@@ -23,13 +25,15 @@ public:
   void run() {
     for (const Segment &segment : rank.segments)
       // What an iteration leaves, the next one finds.
-      for (int time = 0; time < (segment.trips > 1 ? 2 : 1); ++time)
+      for (int time = 0; time < (segment.trips > 1 ? 2 : 1); ++time) {
+        isOfStep = false;
         for (std::uint32_t entry = segment.first; entry < segment.end && !failed; ++entry)
-          pass(entry, table.action(rank, entry));
+          pass(entry, table.action(rank, entry), segment.isLoop());
+      }
   }
 
 private:
-  void pass(std::uint32_t entry, const Action &action) {
+  void pass(std::uint32_t entry, const Action &action, bool isInLoop) {
     switch (static_cast<Opcode>(action.opcode)) {
     case Opcode::Wake:
       require(!awake, Rule::W1, 1, entry, "gives a cache to an engine that has one");
@@ -52,7 +56,7 @@ private:
       installed[action.stage] = true;
       break;
     case Opcode::Publish:
-      publish(entry);
+      publish(entry, action, isInLoop);
       break;
     case Opcode::Resume:
       require(published, Rule::W3, 2, entry, "resumes with weights that have no version");
@@ -64,19 +68,26 @@ private:
               !awake      ? "generates with an engine that sleeps"
               : published ? "generates with an engine that is paused"
                           : "generates with weights that have no version");
+      require(isOfStep, Rule::W3, 4, entry, "generates with the version of an earlier step");
       break;
     default:
       break;
     }
   }
 
-  void publish(std::uint32_t entry) {
+  /// Versions are numbered by rounds, and the last round is followed by one more.
+  void publish(std::uint32_t entry, const Action &action, bool isInLoop) {
+    require(paused, Rule::W3, 3, entry, "publishes weights of an engine that runs");
+    const bool beginsRound = valuesOf(table.plan(), Decision::Rollout).empty() ||
+                             table.choice().of(Decision::Rollout) != 0;
+    require(!isOfStep && (beginsRound || !isInLoop) &&
+                (action.immediate == kBehindLastRound) != isInLoop,
+            Rule::W3, 5, entry, "publishes a version that another round has");
     for (std::size_t stage = 0; stage < installed.size() && !failed; ++stage)
       require(installed[stage], Rule::W3, 1, entry,
               fmt::format("publishes weights of which stage {} is not installed",
                           table.stages()[rank.stages[stage]].stage));
-    require(paused, Rule::W3, 3, entry, "publishes weights of an engine that runs");
-    published = true;
+    published = isOfStep = true;
   }
 
   void require(bool holds, Rule rule, int number, std::uint32_t entry, std::string_view what) {
@@ -95,6 +106,7 @@ private:
   Verdict &verdict;
   std::vector<bool> installed; // by stage
   bool awake = false, paused = true, published = false, failed = false;
+  bool isOfStep = false; // the latest version, or of what stands outside of steps
 };
 
 } // namespace

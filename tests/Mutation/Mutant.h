@@ -32,10 +32,10 @@ public:
   plan::Buffer &anyBuffer();
 
   /// Loops and cases keep what they held.
-  void erase(plan::Program &from, std::uint32_t index);
-  void insert(plan::Program &into, std::uint32_t index, const plan::Action &action);
+  static void erase(plan::Program &from, std::uint32_t index);
+  static void insert(plan::Program &into, std::uint32_t index, const plan::Action &action);
   /// In front of which the action stands afterwards.
-  void move(plan::Program &in, std::uint32_t from, std::uint32_t to);
+  static void move(plan::Program &in, std::uint32_t from, std::uint32_t to);
 };
 
 } // namespace vime

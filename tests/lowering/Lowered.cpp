@@ -8,6 +8,7 @@
 #include "compiler/Lowering/LowerCommunication.h"
 #include "compiler/Lowering/PlanMemory.h"
 #include "compiler/Lowering/ReceiveSlotsOfJob.h"
+#include "compiler/Lowering/StepFamily.h"
 #include "runtime/Plan/Describe.h"
 #include "runtime/Plan/Mesh.h"
 
@@ -20,6 +21,56 @@ std::vector<Order> trainingOrders() {
       orders.push_back(order);
   return orders;
 }
+
+namespace {
+
+/// Samples of prompts instead of a text.
+void giveRounds(Job &job, const JobShape &shape) {
+  job.cluster.ranks.value += shape.engines;
+  job.rolloutRole.model.value = "tiny";
+  job.rolloutRole.ranks.value = shape.engines;
+  if (shape.hasReference)
+    job.reference.model.value = "tiny";
+  job.batch.samplesPerPrompt.value = 2;
+  job.batch.prompts.value = shape.microbatches * shape.replicas * shape.stepsOfRound;
+  job.data.text.value = "";
+  job.data.prompts.value = "prompts.jsonl";
+  job.data.maxPrompt.value = 4;
+  job.data.sequence.value = 8;
+  job.pipeline.microbatch.value = {.count = 16, .inOther = true};
+  job.rollout.maxNew.value = 4;
+  job.rollout.temperature.value = job.rollout.topP.value = 1;
+  job.rollout.slots.value = 4;
+  job.rollout.stepTokens.value = 8;
+  job.rollout.filter.value = "none";
+  job.reward.rule.value = "exact-answer";
+  job.reward.timeoutSeconds.value = 60;
+  job.reward.workers.value = job.reward.minWorkers.value = 1;
+  job.algorithm.advantage.value = "grpo";
+  job.algorithm.loss.value = "ppo-clip";
+  job.algorithm.unit.value = "rollout";
+  job.algorithm.clipLow.value = job.algorithm.clipHigh.value = 0.2;
+  job.algorithm.klCoefficient.value = shape.hasReference ? 0.1 : 0;
+  job.algorithm.klEstimator.value = "k3";
+  job.algorithm.correction.value = "none";
+  job.weightSync.bucket.value = 8192; // a stage takes several
+  job.run.steps.value = 4 * shape.stepsOfRound;
+  if (!shape.evaluatesPrompts)
+    return;
+  job.evaluation.prompts.value = "held-out.jsonl";
+  job.evaluation.every.value = 2;
+  job.evaluation.count.value = 2;
+  job.evaluation.samples.value = 1;
+  job.evaluation.topP.value = 1;
+}
+
+std::vector<std::uint32_t> familyOf(const Job &job, const JobShape &shape) {
+  if (!shape.family.empty())
+    return shape.family;
+  return hasRounds(job) ? stepFamily(job, 0) : std::vector{stepMicrobatches(job)};
+}
+
+} // namespace
 
 Job jobOf(const JobShape &shape) {
   Job job;
@@ -76,6 +127,8 @@ Job jobOf(const JobShape &shape) {
                   .vocab = 256,
                   .tiedHead = shape.tiedHead};
   job.models.push_back(model);
+  if (shape.engines != 0)
+    giveRounds(job, shape);
   return job;
 }
 
@@ -86,8 +139,7 @@ plan::Plan lowered(const JobShape &shape) {
   EXPECT_TRUE(order) << shape.schedule;
   if (!order)
     return {};
-  const auto plan = lowered(
-      job, *order, shape.family.empty() ? std::vector{stepMicrobatches(job)} : shape.family);
+  const auto plan = lowered(job, *order, familyOf(job, shape));
   EXPECT_TRUE(plan) << shape.schedule;
   return plan.value_or(plan::Plan());
 }
@@ -98,7 +150,8 @@ std::optional<plan::Plan> lowered(const Job &job, const Schedule &order,
   auto plan = lowerCommunication(job, order, family, findings);
   if (!plan || !planMemory(*plan, capsOf(job), mostMicrobatches(job), receiveSlotsOf(job)))
     return std::nullopt;
-  finishPlan(*plan, job, {.bytes = 1000, .hash = {1, 2}}, "test");
+  finishPlan(*plan, job, {.bytes = 1000, .hash = {1, 2}, .round = {{1000, {1, 2}}, {1000, {3, 4}}}},
+             "test");
   return plan;
 }
 

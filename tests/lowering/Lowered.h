@@ -30,6 +30,10 @@ struct JobShape {
   /// Of samples; the numbers of microbatches above, but those of the family, are of whole ones.
   std::uint32_t slices = 1;
   bool runsEarly = false; // the optimizer: `commit: post_validated`
+  /// Ranks that answer prompts: the job has rounds, and microbatches of up to two long samples.
+  std::uint32_t engines = 0;
+  std::uint32_t stepsOfRound = 1;
+  bool hasReference = false, evaluatesPrompts = false; // held-out ones, every second round
 };
 
 /// The orders that a job can have.
