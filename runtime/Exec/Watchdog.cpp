@@ -31,9 +31,9 @@ std::uint64_t movesOf(flight::Header &header) {
 
 } // namespace
 
-Watchdog::Watchdog(const plan::Plan &plan, std::vector<flight::FlightRecorder *> recorders,
+Watchdog::Watchdog(const plan::Plan &plan, const std::vector<flight::FlightRecorder *> &recorders,
                    std::chrono::nanoseconds limit, OnStuck onStuck,
-                   std::vector<flight::Header *> elsewhere)
+                   const std::vector<flight::Header *> &elsewhere)
     : plan(plan), limit(limit), onStuck(std::move(onStuck)) {
   const std::int64_t now = flight::now();
   for (flight::FlightRecorder *recorder : recorders)

@@ -33,9 +33,9 @@ public:
   using OnStuck = std::function<void(std::uint32_t rank, const Status &status, bool blamesPeer)>;
 
   /// Throws std::system_error when there is no room for a thread.
-  Watchdog(const plan::Plan &plan, std::vector<flight::FlightRecorder *> recorders,
+  Watchdog(const plan::Plan &plan, const std::vector<flight::FlightRecorder *> &recorders,
            std::chrono::nanoseconds limit, OnStuck onStuck,
-           std::vector<flight::Header *> others = {});
+           const std::vector<flight::Header *> &others = {});
   ~Watchdog();
   Watchdog(const Watchdog &) = delete;
 
