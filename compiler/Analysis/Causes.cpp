@@ -16,7 +16,7 @@ namespace {
 struct Words {
   std::string_view name, sentence;
 };
-constexpr std::array<Words, 8> kWords = {
+constexpr std::array<Words, 9> kWords = {
     Words{"tasks", "forwards and backwards, the work itself"},
     {"evaluation", "forwards of held-out text"},
     {"optimizer", "updates and collectives, around the tasks"},
@@ -24,7 +24,8 @@ constexpr std::array<Words, 8> kWords = {
     {"dependence", "what a task needs is still being computed"},
     {"communication", "what a task needs is on its way"},
     {"imbalance", "the busiest rank has more to do"},
-    {"cool-down", "a rank is through and others are not"}};
+    {"cool-down", "a rank is through and others are not"},
+    {"rollout", "engines take weights and generate"}};
 
 bool isEvaluationTask(const Action &action) {
   return isEvaluation(static_cast<Opcode>(action.opcode));
@@ -39,8 +40,12 @@ public:
 
   std::vector<Cause> find() const {
     std::vector<Parts> ranks;
+    std::vector<std::uint32_t> numbers;
     for (std::size_t rank = 0; rank < table.ranks().size(); ++rank)
-      ranks.push_back(partsOf(rank));
+      if (!report.ranks[rank].isEngine) {
+        ranks.push_back(partsOf(rank));
+        numbers.push_back(table.ranks()[rank].rank);
+      }
     std::vector<Cause> causes;
     for (std::size_t kind = 0; kind < kWords.size(); ++kind) {
       Cause cause{.kind = static_cast<CauseKind>(kind)};
@@ -49,7 +54,7 @@ public:
         sum += ranks[rank][kind];
         if (ranks[rank][kind] > cause.most) {
           cause.most = ranks[rank][kind];
-          cause.rank = table.ranks()[rank].rank;
+          cause.rank = numbers[rank];
         }
       }
       cause.time = sum / static_cast<std::int64_t>(ranks.size());
@@ -87,7 +92,8 @@ private:
             rank.idle.dependence,
             rank.idle.communication,
             rank.idle.imbalance,
-            rank.idle.coolDown};
+            rank.idle.coolDown,
+            rank.idle.otherRole};
   }
 
   const ActionTable &table;

@@ -21,12 +21,13 @@ enum class CauseKind : std::uint8_t {
   Dependence,    // what a task needs is still being computed
   Communication, // … or on its way
   Imbalance,     // the busiest rank has more to do
-  CoolDown       // behind a rank's last task
+  CoolDown,      // behind a rank's last task
+  Rollout        // in front of the pipeline of a step that begins a round
 };
 
 struct Cause {
   CauseKind kind{};
-  std::int64_t time = 0;  // nanoseconds of a period, mean of the ranks
+  std::int64_t time = 0;  // nanoseconds of a period, mean of the ranks that train
   std::int64_t most = 0;  // of a rank
   std::uint32_t rank = 0; // that one, the first of several
 };

@@ -45,6 +45,8 @@ struct Durations {
   /// Of each stage of the plan's model: tasks of one whole microbatch, updates of a step.
   std::vector<OpcodeTimes> stages;
   OpcodeTimes ofRank; // of what belongs to no stage
+  /// Of `generate`, on each engine; empty: as `ofRank` says.
+  std::vector<std::int64_t> generation;
 
   std::int64_t dispatch = 0;        // of any action, by its rank
   std::int64_t boundaryLatency = 0; // of what passes between stages, besides that of its link

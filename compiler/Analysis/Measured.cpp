@@ -219,6 +219,8 @@ private:
     const auto opcode = static_cast<Opcode>(action.opcode);
     if (findSignature(action.opcode)->perStage)
       stages[{rank.stages[action.stage], opcode}].add(lasted);
+    else if (opcode == Opcode::Generate)
+      observed.generation[rank.rank - table.plan().mesh.trainers()].push_back(lasted);
     else
       ranks[opcode].add(lasted);
   }
@@ -261,6 +263,7 @@ std::vector<std::int64_t> together(const std::map<std::uint64_t, std::vector<std
 
 ObservedTimes observedTimes(const ActionTable &table, const std::vector<RankTrace> &traces) {
   ObservedTimes observed;
+  observed.generation.resize(table.plan().mesh.engines);
   const std::vector<Transfer> transfers = transfersOf(table);
   for (const std::uint32_t number : stepsOf(traces.front())) {
     const TracedStep step = stepOf(table, traces, number);
@@ -281,6 +284,8 @@ Durations measuredDurations(const ActionTable &table, const std::vector<RankTrac
     durations.stages[key.first][key.second] = median(lasted);
   for (const auto &[opcode, lasted] : observed.ranks)
     durations.ofRank[opcode] = median(lasted);
+  for (const auto &lasted : observed.generation)
+    durations.generation.push_back(median(lasted));
   durations.near.latency = durations.far.latency = median(together(observed.messages));
   durations.boundaryLatency =
       std::max<std::int64_t>(0, median(together(observed.boundaries)) - durations.near.latency);

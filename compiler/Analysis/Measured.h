@@ -29,6 +29,7 @@ Simulated measuredStep(const verify::ActionTable &table,
 struct ObservedTimes {
   std::map<std::pair<std::uint32_t, plan::Opcode>, std::vector<std::int64_t>> stages;
   std::map<plan::Opcode, std::vector<std::int64_t>> ranks; // what belongs to no stage
+  std::vector<std::vector<std::int64_t>> generation;       // of each engine
   /// From one action of a rank to the next, where that waits for nothing.
   std::vector<std::int64_t> dispatch;
   /// Of messages that somebody waited for, from when both ends were posted: by their bytes.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "compiler/Analysis/Meetings.h"
 #include "compiler/Analysis/StepBody.h"
@@ -84,7 +85,8 @@ std::optional<TaskKind> taskOf(Opcode opcode) {
 
 TaskCosts taskCostsOf(const ActionTable &table, const Durations &durations) {
   TaskCosts costs;
-  for (const OpcodeTimes &stage : durations.stages)
+  const std::size_t trained = table.plan().models.front().stages.size(); // not of a reference
+  for (const OpcodeTimes &stage : std::span(durations.stages).first(trained))
     costs.stages.push_back({stage[Opcode::Forward], stage[Opcode::BackwardInput],
                             stage[Opcode::BackwardWeight], stage[Opcode::Backward]});
   costs.transfer = std::numeric_limits<std::int64_t>::max();
@@ -106,12 +108,12 @@ Bound bindingBound(const ActionTable &table, const Bounds &bounds) {
 Schedule orderOf(const ActionTable &table) {
   Schedule order;
   order.slices = static_cast<int>(table.plan().data.slices);
-  order.placement.resize(table.stages().size());
-  for (const verify::StageView &stage : table.stages())
-    order.copies = static_cast<int>(stage.copies);
+  order.placement.resize(table.plan().models.front().stages.size());
+  order.copies = static_cast<int>(table.stages().front().copies);
   for (const verify::RankView &rank : table.replica(0)) {
     for (const std::uint32_t stage : rank.stages)
-      order.placement[stage] = static_cast<int>(order.rows.size());
+      if (stage < order.placement.size())
+        order.placement[stage] = static_cast<int>(order.rows.size());
     const auto [first, end] = stepEntriesOf(rank);
     std::vector<Task> &row = order.rows.emplace_back();
     for (std::uint32_t entry = first; entry < end; ++entry) {

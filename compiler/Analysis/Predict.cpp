@@ -13,7 +13,7 @@ void predict(plan::Plan &plan, const Durations &durations, std::string costs) {
     return; // no plan that was proved
   const StepReport report = reportOf(table, run);
   plan.predictions.costs = std::move(costs);
-  plan.predictions.stepSeconds = static_cast<double>(report.period) * 1e-9;
+  plan.predictions.stepSeconds = static_cast<double>(report.period - report.rollout.all()) * 1e-9;
   plan.predictions.expectedBubble = std::clamp(report.bubble, 0.0, 1.0);
 }
 

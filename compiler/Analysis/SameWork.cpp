@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "runtime/ModelSpec/Copies.h"
 
@@ -26,7 +27,7 @@ struct ModelTimes {
 
 std::uint32_t countOf(const StageRange &stage) { return stage.end - stage.first; }
 
-ModelTimes timesOf(const Model &model, const std::vector<OpcodeTimes> &stages, Opcode opcode) {
+ModelTimes timesOf(const Model &model, std::span<const OpcodeTimes> stages, Opcode opcode) {
   const std::size_t own = model.stages.size() / copiesOf(model.stages); // of one copy
   double body = 0;
   std::uint32_t bodies = 0, layers = 0;
@@ -76,15 +77,23 @@ Durations sameWork(const Plan &plan, const Durations &durations, const Plan &oth
   Durations result = durations;
   const double tokens =
       static_cast<double>(other.data.tokens) / std::max(1.0, static_cast<double>(plan.data.tokens));
-  result.stages.assign(other.models.front().stages.size(), OpcodeTimes());
-  for (const Signature &signature : signatures()) {
-    if (!signature.perStage)
-      continue;
-    const ModelTimes times = timesOf(plan.models.front(), durations.stages, signature.opcode);
-    const double scale = signature.perMicrobatch ? tokens : 1;
-    for (std::size_t stage = 0; stage < result.stages.size(); ++stage)
-      result.stages[stage][signature.opcode] =
-          std::llround(scale * times.of(other.models.front().stages[stage]));
+  result.stages.clear();
+  std::size_t place = 0; // of the model's first stage in `durations`
+  const std::size_t models = std::min(plan.models.size(), other.models.size());
+  for (std::size_t model = 0; model < models; ++model) { // a reference is the second
+    const Model &from = plan.models[model], &to = other.models[model];
+    const std::span stages = std::span(durations.stages).subspan(place, from.stages.size());
+    std::vector<OpcodeTimes> scaled(to.stages.size());
+    for (const Signature &signature : signatures()) {
+      if (!signature.perStage)
+        continue;
+      const ModelTimes times = timesOf(from, stages, signature.opcode);
+      const double scale = signature.perMicrobatch ? tokens : 1;
+      for (std::size_t stage = 0; stage < scaled.size(); ++stage)
+        scaled[stage][signature.opcode] = std::llround(scale * times.of(to.stages[stage]));
+    }
+    result.stages.insert(result.stages.end(), scaled.begin(), scaled.end());
+    place += from.stages.size();
   }
   for (OpcodeTimes &stage : result.stages)
     complete(stage);

@@ -214,6 +214,8 @@ private:
 
   std::int64_t costOf(const RankView &own, const Action &action) const {
     const auto opcode = static_cast<Opcode>(action.opcode);
+    if (opcode == Opcode::Generate && !durations.generation.empty())
+      return durations.generation[own.rank - plan.mesh.trainers()];
     return findSignature(action.opcode)->perStage
                ? durations.stages[own.stages[action.stage]][opcode]
                : durations.ofRank[opcode];
@@ -354,6 +356,18 @@ verify::Choice steadyStepOf(const plan::Plan &plan) {
   chooseLeast({Decision::Evaluate, Decision::Save});
   if (isPostValidated(plan))
     chooseLeast({Decision::Settle, Decision::Verdict});
+  return choice;
+}
+
+verify::Choice stepOf(const plan::Plan &plan, StepKind kind) {
+  verify::Choice choice = steadyStepOf(plan);
+  const auto choose = [&](Decision decision, std::uint32_t value) {
+    if (!valuesOf(plan, decision).empty())
+      choice.values[static_cast<std::size_t>(decision)] = value;
+  };
+  choose(Decision::Rollout, kind.beginsRound ? 1 : 0);
+  if (kind.microbatches != 0)
+    choose(Decision::Microbatches, kind.microbatches);
   return choice;
 }
 

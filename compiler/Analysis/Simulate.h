@@ -59,8 +59,17 @@ struct Simulated {
 };
 
 /// A whole step as most of them are: it neither evaluates nor saves, if it can do without; of a
-/// plan that commits early it stands, and is followed by the next one at once.
+/// plan that commits early it stands, and is followed by the next one at once. Of a plan with
+/// rounds it begins one.
 verify::Choice steadyStepOf(const plan::Plan &plan);
+
+/// Which of a plan's steps; it neither evaluates nor saves.
+struct StepKind {
+  bool beginsRound = true;        // of a plan with rounds of several steps
+  std::uint32_t microbatches = 0; // one of those that it may have; 0: the most
+  bool operator==(const StepKind &) const = default;
+};
+verify::Choice stepOf(const plan::Plan &plan, StepKind kind);
 
 /// So many trips of the loop over steps, at least one, at most those of the plan. The table is
 /// unshortened (`steadyStepOf`).

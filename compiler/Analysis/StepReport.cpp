@@ -30,9 +30,11 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min() / 2;
 /// which may be earlier than others were, to when it was free of the last one.
 class IdleOfRank {
 public:
-  IdleOfRank(const ActionTable &table, const Simulated &run, const RankView &rank)
-      : table(table), run(run), rank(rank), body(bodyOf(rank)), freeSince(lastEnd() - run.period),
-        lastTask(findLastTask()) {}
+  /// `trainsFrom`: when the pipeline begins, of a step of a round.
+  IdleOfRank(const ActionTable &table, const Simulated &run, const RankView &rank,
+             std::int64_t trainsFrom)
+      : table(table), run(run), rank(rank), body(bodyOf(rank)), trainsFrom(trainsFrom),
+        freeSince(lastEnd() - run.period), lastTask(findLastTask()) {}
 
   IdleTime split() {
     if (freeSince == kNever) { // it computes nothing
@@ -75,8 +77,11 @@ private:
     if (!seenTask) { // what lies before the end of the step before belongs to that one
       const std::int64_t cool =
           std::clamp<std::int64_t>(run.stepEnd - run.period - freeSince, 0, gap);
+      const std::int64_t before =
+          std::clamp<std::int64_t>(trainsFrom - freeSince - cool, 0, gap - cool);
       idle.coolDown += cool;
-      idle.warmUp += gap - cool;
+      idle.otherRole += before;
+      idle.warmUp += gap - cool - before;
     } else if (lastTask != kNone && entry > lastTask) {
       idle.coolDown += gap;
     } else {
@@ -97,18 +102,44 @@ private:
   const Simulated &run;
   const RankView &rank;
   const Body body;
+  const std::int64_t trainsFrom;
   std::int64_t freeSince;
   const std::uint32_t lastTask;
   bool seenTask = false;
   IdleTime idle;
 };
 
+/// Of an engine: while it takes weights, and while others train.
+IdleTime idleOfEngine(const ActionTable &table, const Simulated &run, const RankView &rank,
+                      std::int64_t busy) {
+  std::int64_t paused = kNever, resumed = kNever, busyBetween = 0;
+  for (std::uint32_t entry = bodyOf(rank).first; entry < bodyOf(rank).end; ++entry) {
+    const ActionTimes &times = run.times[entry];
+    const auto opcode = static_cast<Opcode>(table.action(rank, entry).opcode);
+    if (opcode == Opcode::Pause)
+      paused = times.begin;
+    if (paused != kNever && resumed == kNever &&
+        runsOnDispatcher(rank.program->lanes[table.action(rank, entry).lane].kind))
+      busyBetween += times.end - times.begin;
+    if (opcode == Opcode::Resume)
+      resumed = times.end;
+  }
+  IdleTime idle;
+  if (paused != kNever && resumed != kNever)
+    idle.communication = std::max<std::int64_t>(0, resumed - paused - busyBetween);
+  idle.otherRole = std::max<std::int64_t>(0, run.period - busy - idle.communication);
+  return idle;
+}
+
 /// Whoever has less to do waits for the busiest, in any order.
 void moveImbalance(std::vector<RankReport> &ranks) {
   std::int64_t most = 0;
   for (const RankReport &rank : ranks)
-    most = std::max(most, rank.busy);
+    if (!rank.isEngine)
+      most = std::max(most, rank.busy);
   for (RankReport &rank : ranks) {
+    if (rank.isEngine)
+      continue;
     std::int64_t less = most - rank.busy;
     for (std::int64_t *part : {&rank.idle.dependence, &rank.idle.communication}) {
       const std::int64_t moved = std::min(*part, less);
@@ -146,14 +177,21 @@ std::vector<PathPart> criticalPath(const ActionTable &table, const Simulated &ru
 
 } // namespace
 
+std::int64_t trainersOf(const StepReport &report) {
+  return std::ranges::count(report.ranks, false, &RankReport::isEngine);
+}
+
 IdleTime sumOf(const StepReport &report) {
   IdleTime sum;
   for (const RankReport &rank : report.ranks) {
+    if (rank.isEngine)
+      continue;
     sum.warmUp += rank.idle.warmUp;
     sum.dependence += rank.idle.dependence;
     sum.communication += rank.idle.communication;
     sum.imbalance += rank.idle.imbalance;
     sum.coolDown += rank.idle.coolDown;
+    sum.otherRole += rank.idle.otherRole;
   }
   return sum;
 }
@@ -161,16 +199,22 @@ IdleTime sumOf(const StepReport &report) {
 StepReport reportOf(const ActionTable &table, const Simulated &run) {
   StepReport report;
   report.period = run.period;
-  std::int64_t idle = 0;
+  const RolloutMarks marks = rolloutMarksOf(table, run);
+  report.rollout = marks.times(run.stepEnd - run.period);
+  const std::int64_t trainsFrom = marks.hasLoaded() ? marks.trainsFrom() : kNever;
   for (std::size_t rank = 0; rank < table.ranks().size(); ++rank) {
     const RankView &view = table.ranks()[rank];
-    report.ranks.push_back({view.rank, run.ranks[rank].busy, IdleOfRank(table, run, view).split()});
-    idle += report.ranks.back().idle.all();
+    const std::int64_t busy = run.ranks[rank].busy;
+    const bool isEngine = table.plan().mesh.isEngine(view.rank);
+    report.ranks.push_back({view.rank, isEngine, busy,
+                            isEngine ? idleOfEngine(table, run, view, busy)
+                                     : IdleOfRank(table, run, view, trainsFrom).split()});
   }
   moveImbalance(report.ranks);
-  if (run.period != 0)
-    report.bubble = static_cast<double>(idle) /
-                    (static_cast<double>(run.period) * static_cast<double>(report.ranks.size()));
+  const IdleTime idle = sumOf(report);
+  if (const std::int64_t trains = run.period - report.rollout.all(); trains > 0)
+    report.bubble = static_cast<double>(idle.all() - idle.otherRole) /
+                    (static_cast<double>(trains) * static_cast<double>(trainersOf(report)));
   report.path = criticalPath(table, run);
   return report;
 }

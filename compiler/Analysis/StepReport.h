@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compiler/Analysis/RolloutTimes.h"
 #include "compiler/Analysis/Simulate.h"
 
 namespace vime {
@@ -20,11 +21,17 @@ struct IdleTime {
   std::int64_t communication = 0; // what it needed was on its way, or waited for the link
   std::int64_t imbalance = 0; // of those two: as much less as it has to do than the busiest rank
   std::int64_t coolDown = 0;  // behind its last task
-  std::int64_t all() const { return warmUp + dependence + communication + imbalance + coolDown; }
+  /// Of a step of a round, in which the ranks that train wait for the engines, then the other way
+  /// round.
+  std::int64_t otherRole = 0;
+  std::int64_t all() const {
+    return warmUp + dependence + communication + imbalance + coolDown + otherRole;
+  }
 };
 
 struct RankReport {
   std::uint32_t rank = 0;
+  bool isEngine = false; // computes nothing of the pipeline; `communication`: weights come
   std::int64_t busy = 0;
   IdleTime idle;
 };
@@ -37,13 +44,17 @@ struct PathPart {
 
 struct StepReport {
   std::int64_t period = 0;
-  double bubble = 0; // idle share of all ranks' periods
+  double bubble = 0;    // idle share of the time that ranks have to train in
+  RolloutTimes rollout; // in front of it
   std::vector<RankReport> ranks;
   std::vector<PathPart> path;      // in time
   std::vector<std::int64_t> slack; // by entry (Slack.h); empty: not looked for
 };
 
-/// Over all ranks.
+/// Ranks that train: in a plan without engines all of the report.
+std::int64_t trainersOf(const StepReport &report);
+
+/// Over those.
 IdleTime sumOf(const StepReport &report);
 
 /// Of a run that was not stuck.

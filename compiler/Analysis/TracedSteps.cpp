@@ -16,6 +16,20 @@ using verify::RankView;
 
 namespace {
 
+bool isInLoop(const Program &program, std::uint32_t id, std::uint32_t action) {
+  const auto loop = std::ranges::find(program.loops, id, &Loop::id);
+  return loop != program.loops.end() && loop->begin <= action && action < loop->end;
+}
+
+/// Of an engine only joins stand where others have their microbatches: it is told how many those
+/// are before they are counted, and takes any.
+bool isSame(const Program &program, std::uint32_t traced, std::uint32_t action) {
+  const auto isJoin = [&](std::uint32_t one) {
+    return program.actions[one].opcode == code(Opcode::Join);
+  };
+  return traced == action || (isJoin(traced) && isJoin(action));
+}
+
 /// For each entry of the body the action of the trace; empty if the step is not there whole.
 std::vector<const TracedAction *> matched(const ActionTable &table, const RankView &rank,
                                           const RankTrace &trace, std::uint32_t step) {
@@ -23,14 +37,14 @@ std::vector<const TracedAction *> matched(const ActionTable &table, const RankVi
   if (!body)
     return {};
   std::vector<const TracedAction *> found;
-  for (const TracedAction &action : trace.actions)
-    if (action.step == step && action.action >= table[body->first].action &&
-        action.action <= table[body->end - 1].action)
+  for (const TracedAction &action : // as dispatched: steps ascend
+       std::ranges::equal_range(trace.actions, step, {}, &TracedAction::step))
+    if (isInLoop(*rank.program, body->loop, action.action))
       found.push_back(&action);
   if (found.size() != body->end - body->first)
     return {};
   for (std::uint32_t entry = body->first; entry < body->end; ++entry)
-    if (found[entry - body->first]->action != table[entry].action)
+    if (!isSame(*rank.program, found[entry - body->first]->action, table[entry].action))
       return {};
   return found;
 }

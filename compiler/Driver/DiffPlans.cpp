@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/Analysis/StepReport.h"
+#include "compiler/Analysis/RoundTimes.h"
 #include "compiler/Driver/Difference.h"
 #include "compiler/Verify/Verify.h"
 #include "runtime/Plan/Describe.h"
@@ -16,6 +16,7 @@ struct PlanFacts {
   plan::Plan plan;
   std::optional<ActionTable> table;
   StepReport report;
+  std::optional<RoundTimes> round;
   std::uint64_t messages = 0, peak = 0;
   std::string unit; // of its times
   double perUnit = 1;
@@ -44,6 +45,8 @@ Status readFacts(const std::string &path, const CostBasis &basis, Findings &find
   facts.unit = costs->unit;
   facts.perUnit = costs->perUnit;
   facts.report = reportOf(*facts.table, simulate(*facts.table, costs->durations));
+  if (facts.plan.mesh.engines != 0)
+    facts.round = simulatedRound(facts.plan, costs->durations);
   facts.messages = messagesOf(*facts.table);
   for (const plan::Layout &layout : facts.plan.layouts)
     facts.peak = std::max(facts.peak, layout.arena[0]);
@@ -60,6 +63,25 @@ Rows rowsOf(const PlanFacts &facts) {
           }};
 }
 
+/// Rounds of both, where both have them.
+void addRounds(const PlanFacts &one, const PlanFacts &other, std::vector<Measure> &measures) {
+  if (!one.round || !other.round)
+    return;
+  const auto add = [&](const char *name, auto timeOf) {
+    measures.push_back({name, static_cast<double>(timeOf(*one.round)) / one.perUnit,
+                        static_cast<double>(timeOf(*other.round)) / other.perUnit, one.unit});
+  };
+  add("round", [](const RoundTimes &round) { return round.period; });
+  add("  sync", [](const RoundTimes &round) { return round.rollout.sync; });
+  add("  generation", [](const RoundTimes &round) { return round.rollout.generation; });
+  add("  training", [](const RoundTimes &round) { return round.training; });
+  const auto waiting = [](const RoundTimes &round) {
+    const double all = static_cast<double>(round.engines.ranks) * static_cast<double>(round.period);
+    return all == 0 ? 0 : 100 * static_cast<double>(round.engines.other) / all;
+  };
+  measures.push_back({"engines waiting", waiting(*one.round), waiting(*other.round), "%"});
+}
+
 Difference differenceOf(const PlanFacts &one, const PlanFacts &other) {
   const auto path = [](const PlanFacts &facts) {
     return static_cast<double>(facts.report.path.size());
@@ -67,7 +89,7 @@ Difference differenceOf(const PlanFacts &one, const PlanFacts &other) {
   const auto step = [](const PlanFacts &facts) {
     return static_cast<double>(facts.report.period) / facts.perUnit;
   };
-  return {
+  Difference difference{
       {},
       {{"step", step(one), step(other), one.unit},
        {"bubble", 100 * one.report.bubble, 100 * other.report.bubble, "%"},
@@ -75,6 +97,8 @@ Difference differenceOf(const PlanFacts &one, const PlanFacts &other) {
        {"largest arena", static_cast<double>(one.peak), static_cast<double>(other.peak), "bytes"},
        {"critical path", path(one), path(other), "actions"}},
       divergencesBetween(rowsOf(one), rowsOf(other))};
+  addRounds(one, other, difference.measures);
+  return difference;
 }
 
 } // namespace

@@ -62,7 +62,10 @@ StatusOr<Drawn> drawnPlan(const std::string &path, const ViewArguments &argument
     if (findings.all()[index].rule == Rule::S3)
       return Status(StatusCode::InvalidInput,
                     "`" + path + "` names what is not there, so that nothing of it can be drawn");
-  const verify::ActionTable table(*plan, steadyStepOf(*plan));
+  const StatusOr<verify::Choice> choice = choiceIn(arguments.measured, *plan);
+  if (!choice.ok())
+    return choice.status();
+  const verify::ActionTable table(*plan, *choice);
   std::optional<Measured> measured;
   if (!arguments.measured.empty()) {
     StatusOr<Measured> found = measuredIn(arguments.measured, *plan, table);

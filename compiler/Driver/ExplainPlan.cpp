@@ -68,11 +68,15 @@ std::optional<JobAgain> jobFor(const plan::Plan &plan, const ExplainArguments &a
   return jobInFile(*job);
 }
 
-StatusOr<PlanCosts> costsFor(const plan::Plan &plan, const ActionTable &table,
-                             const CostBasis &basis, const std::string &measured) {
+/// A step that was traced may be of fewer microbatches than the one that is explained.
+StatusOr<PlanCosts> costsFor(const plan::Plan &plan, const CostBasis &basis,
+                             const std::string &measured) {
   if (measured.empty())
     return costsOf(plan, basis);
-  StatusOr<Measured> found = measuredIn(measured, plan, table);
+  const StatusOr<verify::Choice> choice = choiceIn(measured, plan);
+  if (!choice.ok())
+    return choice.status();
+  StatusOr<Measured> found = measuredIn(measured, plan, ActionTable(plan, *choice));
   return found.ok() ? StatusOr<PlanCosts>(std::move(found->costs)) : found.status();
 }
 
@@ -128,7 +132,7 @@ int explainPlan(const std::string &path, const ExplainArguments &arguments,
   if (!job)
     return code;
   const ActionTable table(*plan, steadyStepOf(*plan));
-  const StatusOr<PlanCosts> found = costsFor(*plan, table, *basis, arguments.measured);
+  const StatusOr<PlanCosts> found = costsFor(*plan, *basis, arguments.measured);
   if (!found.ok())
     return reportFailure(found.status(), output);
   const PlanCosts &costs = *found;

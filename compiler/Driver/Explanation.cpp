@@ -10,6 +10,7 @@
 
 #include "compiler/Diagnostics/Amounts.h"
 #include "compiler/Driver/Output.h"
+#include "compiler/Driver/StepFacts.h"
 #include "runtime/Base/Counted.h"
 #include "runtime/Plan/Decisions.h"
 
@@ -88,9 +89,8 @@ std::string Explanation::head() const {
   return fmt::format("{}: {} on {}, {} microbatches\ncosts     {}\nstep      {} {}; no order of "
                      "these stages, microbatches{} takes less than {}{} ({})\n"
                      "arenas    {} on the fullest rank\n",
-                     plan.run.name, plan.schedule, counted(plan.mesh.ranks(), "rank"),
-                     plan.data.microbatches, base.costs.origin, base.costs.show(base.period),
-                     base.costs.unit,
+                     plan.run.name, plan.schedule, ranksOf(plan), plan.data.microbatches,
+                     base.costs.origin, base.costs.show(base.period), base.costs.unit,
                      base.splits ? " and activations" : ", activations and whole backwards",
                      base.costs.show(base.bound.least),
                      plan::isPostValidated(plan) ? "" : " with a barrier at the optimizer",
@@ -106,8 +106,10 @@ bool Explanation::guessesHalves() const {
 }
 
 std::string Explanation::causes() const {
-  std::string text =
-      fmt::format("\nwhere a step goes, mean of the ranks\n  {:>7}{:>10}\n", "", base.costs.unit);
+  const bool hasEngines = base.plan.mesh.engines != 0;
+  std::string text = fmt::format("\nwhere a step{} goes, mean of the ranks{}\n  {:>7}{:>10}\n",
+                                 base.plan.round.rollout.steps > 1 ? " that begins a round" : "",
+                                 hasEngines ? " that train" : "", "", base.costs.unit);
   for (const Cause &cause : base.causes)
     text +=
         fmt::format("  {:>7}{:>10}  {:<15}{}; most on rank {}: {}\n", percent(shareOf(cause.time)),

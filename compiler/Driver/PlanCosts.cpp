@@ -10,6 +10,8 @@
 
 namespace vime {
 
+using verify::ActionTable;
+
 std::string PlanCosts::show(std::int64_t nanoseconds) const {
   std::string text = fmt::format("{:.3f}", static_cast<double>(nanoseconds) / perUnit);
   text.erase(text.find_last_not_of('0') + 1);
@@ -82,6 +84,30 @@ StatusOr<PlanCosts> costsOf(const plan::Plan &plan, const CostBasis &basis) {
                    .notes = notesOfUnits(plan, basis)};
 }
 
+namespace {
+
+Status noWholeStep(const std::string &folder) {
+  return {StatusCode::InvalidInput,
+          "no step of `" + folder +
+              "` was traced from its begin to its end on all ranks\nhelp: trace steps that "
+              "the run has, of whole batches: `--trace-steps 1:3`"};
+}
+
+} // namespace
+
+StatusOr<verify::Choice> choiceIn(const std::string &folder, const plan::Plan &plan) {
+  const verify::Choice steady = steadyStepOf(plan);
+  if (folder.empty())
+    return steady;
+  const ActionTable table(plan, steady);
+  const StatusOr<std::vector<trace::RankTrace>> traces =
+      readTraces(folder, table, plan::planId(plan));
+  if (!traces.ok())
+    return traces.status();
+  const std::optional<StepKind> kind = tracedKindOf(plan, *traces, /*beginsRound=*/true);
+  return kind ? StatusOr<verify::Choice>(stepOf(plan, *kind)) : noWholeStep(folder);
+}
+
 StatusOr<Measured> measuredIn(const std::string &folder, const plan::Plan &plan,
                               const verify::ActionTable &table) {
   StatusOr<std::vector<trace::RankTrace>> traces = readTraces(folder, table, plan::planId(plan));
@@ -89,16 +115,19 @@ StatusOr<Measured> measuredIn(const std::string &folder, const plan::Plan &plan,
     return traces.status();
   const std::optional<std::uint32_t> step = lastStepOf(table, *traces);
   if (!step)
-    return Status(StatusCode::InvalidInput,
-                  "no step of `" + folder +
-                      "` was traced from its begin to its end on all ranks\nhelp: trace steps that "
-                      "the run has, of whole batches: `--trace-steps 1:3`");
+    return noWholeStep(folder);
   alignClocks(table, *traces);
-  return Measured{{.durations = measuredDurations(table, *traces),
-                   .origin = fmt::format("medians of the steps traced in {}", folder),
-                   .unit = "ms"},
-                  measuredStep(table, *traces, *step),
-                  *step};
+  Measured measured{{.durations = measuredDurations(table, *traces),
+                     .origin = fmt::format("medians of the steps traced in {}", folder),
+                     .unit = "ms"},
+                    measuredStep(table, *traces, *step),
+                    *step};
+  if (plan.mesh.engines != 0) {
+    measured.rounds = tracedRounds(plan, *traces);
+    if (const auto later = tracedKindOf(plan, *traces, /*beginsRound=*/false))
+      measured.laterMicrobatches = later->microbatches;
+  }
+  return measured;
 }
 
 } // namespace vime

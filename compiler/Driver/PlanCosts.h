@@ -9,6 +9,7 @@
 
 #include "compiler/Analysis/Durations.h"
 #include "compiler/Analysis/Simulate.h"
+#include "compiler/Analysis/TracedRounds.h"
 #include "compiler/Driver/Costs.h"
 #include "compiler/Driver/Output.h"
 #include "compiler/Machine/MachineCosts.h"
@@ -61,9 +62,16 @@ struct Measured {
   PlanCosts costs; // of the run's tasks and messages
   Simulated run;
   std::uint32_t step = 0;
+  // Of a plan with rounds: all of them that were traced, and microbatches of steps that begin none.
+  std::vector<TracedRound> rounds;
+  std::uint32_t laterMicrobatches = 0;
 };
 
-/// Of the traces in a folder (`vime-exec --trace`). The plan is proved.
+/// What the steps traced in a folder (`vime-exec --trace`) did, most of them: those that begin a
+/// round, of a plan with rounds. Without a folder the steady step.
+StatusOr<verify::Choice> choiceIn(const std::string &folder, const plan::Plan &plan);
+
+/// Of the traces in a folder; the table is of that choice. The plan is proved.
 StatusOr<Measured> measuredIn(const std::string &folder, const plan::Plan &plan,
                               const verify::ActionTable &table);
 

@@ -9,6 +9,7 @@
 #include "compiler/Driver/PlanCosts.h"
 #include "compiler/Driver/StepFacts.h"
 #include "compiler/Verify/Verify.h"
+#include "runtime/Base/Counted.h"
 #include "runtime/Plan/PlanFile.h"
 
 namespace vime {
@@ -17,12 +18,50 @@ namespace {
 using Json = nlohmann::ordered_json;
 using verify::ActionTable;
 
+double moreThan(std::int64_t expected, std::int64_t was) {
+  return static_cast<double>(was) / static_cast<double>(expected) - 1;
+}
+
 /// What was measured, and how far it is from what was expected.
-std::string textOf(const Measured &measured, const StepReport &was, const StepReport &expected) {
-  const double more = static_cast<double>(was.period) / static_cast<double>(expected.period) - 1;
-  return fmt::format("\nmeasured  step {} took {} {}, {:.1f}% {} than expected, bubble {:.1f}%\n",
-                     measured.step, measured.costs.show(was.period), measured.costs.unit,
-                     100 * std::abs(more), more < 0 ? "less" : "more", 100 * was.bubble);
+std::string textOf(const Measured &measured, const StepReport &was, const StepFacts &facts) {
+  const PlanCosts &costs = measured.costs;
+  const double more = moreThan(facts.report.period, was.period);
+  std::string text =
+      fmt::format("\nmeasured  step {} took {} {}, {:.1f}% {} than expected, bubble {:.1f}%\n",
+                  measured.step, costs.show(was.period), costs.unit, 100 * std::abs(more),
+                  more < 0 ? "less" : "more", 100 * was.bubble);
+  if (facts.round && !measured.rounds.empty()) {
+    const TracedRound middle = medianOf(measured.rounds);
+    const double longer = moreThan(facts.round->period, middle.period);
+    text += fmt::format(
+        "          {} took {} {} (median), {:.1f}% {} than expected: sync {}, generation {}, "
+        "scoring {}, training {}, the rest {}\n",
+        counted(measured.rounds.size(), "round"), costs.show(middle.period), costs.unit,
+        100 * std::abs(longer), longer < 0 ? "less" : "more", costs.show(middle.rollout.sync),
+        costs.show(middle.rollout.generation), costs.show(middle.rollout.scoring),
+        costs.show(middle.period - middle.rollout.all()), costs.show(middle.rollout.rest));
+  }
+  return text;
+}
+
+Json measuredJson(const plan::Plan &plan, const ActionTable &table, const PlanCosts &costs,
+                  const Measured &measured, bool actions) {
+  StepFacts facts = stepFactsOf(table, costs, measured.run);
+  facts.round.reset(); // of it there is no other step
+  Json json = jsonOf(plan, table, costs, facts, actions ? &measured.run : nullptr);
+  if (measured.rounds.empty())
+    return json;
+  json["rounds"] = Json::array();
+  const auto number = [&](std::int64_t time) { return static_cast<double>(time) / costs.perUnit; };
+  for (const TracedRound &round : measured.rounds)
+    json["rounds"].push_back({{"round", round.round},
+                              {"period", number(round.period)},
+                              {"sync", number(round.rollout.sync)},
+                              {"generation", number(round.rollout.generation)},
+                              {"scoring", number(round.rollout.scoring)},
+                              {"training", number(round.period - round.rollout.all())},
+                              {"rest", number(round.rollout.rest)}});
+  return json;
 }
 
 } // namespace
@@ -41,7 +80,10 @@ int runSimulate(const SimulateArguments &arguments, const OutputOptions &output)
     SourceCache sources;
     return reportFindings(findings, sources, output);
   }
-  const ActionTable table(*plan, steadyStepOf(*plan));
+  const StatusOr<verify::Choice> choice = choiceIn(arguments.measured, *plan);
+  if (!choice.ok())
+    return reportFailure(choice.status(), output);
+  const ActionTable table(*plan, *choice);
   std::optional<Measured> measured;
   if (!arguments.measured.empty()) {
     StatusOr<Measured> found = measuredIn(arguments.measured, *plan, table);
@@ -58,7 +100,8 @@ int runSimulate(const SimulateArguments &arguments, const OutputOptions &output)
   if (run.stuck)
     return reportFailure(
         Status(StatusCode::Internal, "the simulated plan stands still: " + *run.stuck), output);
-  const StepFacts facts = stepFactsOf(table, costs, run);
+  const StepFacts facts =
+      stepFactsOf(table, costs, run, measured ? measured->laterMicrobatches : 0);
   if (output.json) {
     Json json = jsonOf(*plan, table, costs, facts, arguments.actions ? &run : nullptr);
     if (!costs.rows.empty())
@@ -66,13 +109,12 @@ int runSimulate(const SimulateArguments &arguments, const OutputOptions &output)
     if (!costs.notes.empty())
       json["notes"] = costs.notes;
     if (measured)
-      json["measured"] = jsonOf(*plan, table, costs, stepFactsOf(table, costs, measured->run),
-                                arguments.actions ? &measured->run : nullptr);
+      json["measured"] = measuredJson(*plan, table, costs, *measured, arguments.actions);
     std::cout << json.dump(2) << "\n";
   } else {
     std::cout << textOf(*plan, table, costs, facts) << costTable(costs);
     if (measured)
-      std::cout << textOf(*measured, reportOf(table, measured->run), facts.report);
+      std::cout << textOf(*measured, reportOf(table, measured->run), facts);
   }
   return 0;
 }

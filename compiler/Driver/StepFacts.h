@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "compiler/Analysis/LinkLoad.h"
 #include "compiler/Analysis/MemoryUse.h"
 #include "compiler/Analysis/OrderFacts.h"
+#include "compiler/Analysis/RoundTimes.h"
 #include "compiler/Analysis/StepReport.h"
 #include "compiler/Driver/PlanCosts.h"
 
@@ -21,12 +23,21 @@ struct StepFacts {
   std::vector<std::vector<TierUse>> memory; // of each rank of the table
   OrderFacts order;
 
-  Bound binding; // of them
+  Bound binding;                   // of them
+  std::optional<RoundTimes> round; // of a plan with rounds
 };
 
-/// Of a proved plan, and a run that was not stuck.
+/// Of a proved plan, and a run that was not stuck; if it begins a round, the other steps of the
+/// round have so many microbatches, 0: as many as this one.
 StepFacts stepFactsOf(const verify::ActionTable &table, const PlanCosts &costs,
-                      const Simulated &run);
+                      const Simulated &run, std::uint32_t laterMicrobatches = 0);
+
+/// What a round consists of, and what its roles do in it.
+std::string roundText(const PlanCosts &costs, const RoundTimes &round);
+nlohmann::ordered_json roundJson(const PlanCosts &costs, const RoundTimes &round);
+
+/// "4 ranks and 2 engines".
+std::string ranksOf(const plan::Plan &plan);
 
 /// For people: a paragraph, and a line for each rank.
 std::string textOf(const plan::Plan &plan, const verify::ActionTable &table, const PlanCosts &costs,

@@ -35,29 +35,35 @@ public:
                        {"messages", link.messages},
                        {"bytes", link.bytes},
                        {"busy", number(link.busy)}});
-    return {{"plan", plan.run.name},
-            {"schedule", plan.schedule},
-            {"costs", costs.origin},
-            {"unit", costs.unit},
-            {"period", number(report.period)},
-            {"bubble", report.bubble},
-            {"idle", idle(sumOf(report))},
-            {"order", order()},
-            {"bounds", bounds()},
-            {"links", links},
-            {"ranks", ranks},
-            {"path", path}};
+    Json json{{"plan", plan.run.name},
+              {"schedule", plan.schedule},
+              {"costs", costs.origin},
+              {"unit", costs.unit},
+              {"period", number(report.period)},
+              {"bubble", report.bubble},
+              {"idle", idle(sumOf(report))},
+              {"order", order()},
+              {"bounds", bounds()},
+              {"links", links},
+              {"ranks", ranks},
+              {"path", path}};
+    if (facts.round)
+      json["round"] = roundJson(costs, *facts.round);
+    return json;
   }
 
 private:
   double number(std::int64_t time) const { return static_cast<double>(time) / costs.perUnit; }
 
   Json idle(const IdleTime &time) const {
-    return {{"warm_up", number(time.warmUp)},
-            {"dependence", number(time.dependence)},
-            {"communication", number(time.communication)},
-            {"imbalance", number(time.imbalance)},
-            {"cool_down", number(time.coolDown)}};
+    Json json{{"warm_up", number(time.warmUp)},
+              {"dependence", number(time.dependence)},
+              {"communication", number(time.communication)},
+              {"imbalance", number(time.imbalance)},
+              {"cool_down", number(time.coolDown)}};
+    if (plan.mesh.engines != 0)
+      json["other_role"] = number(time.otherRole);
+    return json;
   }
 
   Json order() const {
@@ -88,6 +94,8 @@ private:
               {"busy", number(rank.busy)},
               {"idle", idle(rank.idle)},
               {"memory", memory}};
+    if (plan.mesh.engines != 0)
+      json["role"] = rank.isEngine ? "engine" : "trainer";
     if (actions)
       json["actions"] = actionsOf(table.ranks()[index]);
     return json;

@@ -87,14 +87,16 @@ std::string boundLine(const plan::Plan &plan, const PlanCosts &costs, const Step
   std::string all;
   for (std::size_t law = 0; law < laws.size(); ++law)
     all += fmt::format("{}L{} {}", law == 0 ? "" : ", ", law + 1, costs.show(laws[law]));
+  const std::int64_t trains = facts.report.period - facts.report.rollout.all();
   const double gap =
       facts.binding.least == 0
           ? 0
-          : static_cast<double>(facts.report.period) / static_cast<double>(facts.binding.least) - 1;
-  return fmt::format("bound     {} {} by {} {}{}: this step takes {} ({}, L5 {})\n",
+          : static_cast<double>(trains) / static_cast<double>(facts.binding.least) - 1;
+  return fmt::format("bound     {} {} by {} {}{}: this step {} {} ({}, L5 {})\n",
                      costs.show(facts.binding.least), costs.unit, facts.binding.label,
                      kWords.at(facts.binding.label.empty() ? "L1" : facts.binding.label),
                      facts.order.splits ? "" : ", for whole backwards",
+                     plan.mesh.engines == 0 ? "takes" : "trains",
                      gap < 5e-5 ? std::string("no longer")
                                 : fmt::format("{:.1f}% longer", 100 * gap),
                      all, costs.show(bounds.link));
@@ -118,42 +120,86 @@ std::string linkLine(const PlanCosts &costs, const StepFacts &facts) {
 
 constexpr std::size_t kMostRows = 16;
 
-std::string rankLine(const PlanCosts &costs, const RankReport &rank,
-                     const std::vector<TierUse> &memory) {
+std::string aliveIn(const std::vector<TierUse> &memory) {
   std::uint64_t peak = 0;
   for (const TierUse &use : memory)
     peak += use.peak;
+  return bytesInWords(peak);
+}
+
+std::string rankLine(const PlanCosts &costs, const RankReport &rank,
+                     const std::vector<TierUse> &memory) {
   return fmt::format("  {:<6}{:>10}{:>10}{:>12}{:>15}{:>11}{:>11}{:>12}\n", rank.rank,
                      costs.show(rank.busy), costs.show(rank.idle.warmUp),
                      costs.show(rank.idle.dependence), costs.show(rank.idle.communication),
                      costs.show(rank.idle.imbalance), costs.show(rank.idle.coolDown),
-                     bytesInWords(peak));
+                     aliveIn(memory));
+}
+
+std::string engineLine(const PlanCosts &costs, const RankReport &rank,
+                       const std::vector<TierUse> &memory) {
+  return fmt::format("  {:<6}{:>10}{:>16}{:>11}{:>12}\n", rank.rank, costs.show(rank.busy),
+                     costs.show(rank.idle.communication), costs.show(rank.idle.otherRole),
+                     aliveIn(memory));
+}
+
+/// Rows of the ranks [first, end) of the report; of many the first and last ones.
+template <typename Line>
+std::string rowsOf(const PlanCosts &costs, const StepFacts &facts, std::size_t first,
+                   std::size_t end, Line line) {
+  std::string text;
+  const std::size_t rows = end - first;
+  for (std::size_t row = 0; row < rows; ++row)
+    if (rows <= kMostRows || row < kMostRows / 2 || row >= rows - kMostRows / 2)
+      text += line(costs, facts.report.ranks[first + row], facts.memory[first + row]);
+    else if (row == kMostRows / 2)
+      text += fmt::format("  … {} more\n", rows - kMostRows);
+  return text;
+}
+
+std::string stepLine(const PlanCosts &costs, const StepFacts &facts) {
+  const StepReport &report = facts.report;
+  const std::int64_t trains = report.period - report.rollout.all();
+  const std::int64_t all = trains * trainersOf(report);
+  const IdleTime sum = sumOf(report);
+  std::string text = fmt::format("step      {} {}", costs.show(report.period), costs.unit);
+  if (facts.round && facts.round->steps > 1)
+    text += " where it begins a round";
+  if (facts.round)
+    text += fmt::format(", {} of them training", costs.show(trains));
+  return text +
+         fmt::format(", bubble {}: warm-up {}, dependence {}, communication {}, imbalance {}, "
+                     "cool-down {}\n",
+                     shareOf(sum.all() - sum.otherRole, all), shareOf(sum.warmUp, all),
+                     shareOf(sum.dependence, all), shareOf(sum.communication, all),
+                     shareOf(sum.imbalance, all), shareOf(sum.coolDown, all));
 }
 
 } // namespace
 
+std::string ranksOf(const plan::Plan &plan) {
+  return plan.mesh.engines == 0 ? counted(plan.mesh.ranks(), "rank")
+                                : counted(plan.mesh.trainers(), "rank") + " and " +
+                                      counted(plan.mesh.engines, "engine");
+}
+
 std::string textOf(const plan::Plan &plan, const ActionTable &table, const PlanCosts &costs,
                    const StepFacts &facts) {
-  const StepReport &report = facts.report;
-  const std::int64_t all = report.period * static_cast<std::int64_t>(report.ranks.size());
-  const IdleTime sum = sumOf(report);
-  std::string text = fmt::format(
-      "{}: {} on {}, {} microbatches\ncosts     {}\nstep      {} {}, bubble {}: warm-up {}, "
-      "dependence {}, communication {}, imbalance {}, cool-down {}\n",
-      plan.run.name, plan.schedule, counted(plan.mesh.ranks(), "rank"), plan.data.microbatches,
-      costs.origin, costs.show(report.period), costs.unit, shareOf(sum.all(), all),
-      shareOf(sum.warmUp, all), shareOf(sum.dependence, all), shareOf(sum.communication, all),
-      shareOf(sum.imbalance, all), shareOf(sum.coolDown, all));
-  text += pathLine(table, costs, report) + slackLine(table, costs, facts) +
-          periodLine(plan, costs, facts) + boundLine(plan, costs, facts) + linkLine(costs, facts);
+  const auto trainers = static_cast<std::size_t>(trainersOf(facts.report));
+  std::string text = fmt::format("{}: {} on {}, {} microbatches\ncosts     {}\n", plan.run.name,
+                                 plan.schedule, ranksOf(plan), table.microbatches(), costs.origin);
+  if (facts.round)
+    text += roundText(costs, *facts.round);
+  text += stepLine(costs, facts) + pathLine(table, costs, facts.report) +
+          slackLine(table, costs, facts) + periodLine(plan, costs, facts) +
+          boundLine(plan, costs, facts) + linkLine(costs, facts);
   text += fmt::format("\n  {:<6}{:>10}{:>10}{:>12}{:>15}{:>11}{:>11}{:>12}\n", "rank", "busy",
                       "warm-up", "dependence", "communication", "imbalance", "cool-down", "alive");
-  for (std::size_t row = 0; row < report.ranks.size(); ++row)
-    if (report.ranks.size() <= kMostRows || row < kMostRows / 2 ||
-        row >= report.ranks.size() - kMostRows / 2)
-      text += rankLine(costs, report.ranks[row], facts.memory[row]);
-    else if (row == kMostRows / 2)
-      text += fmt::format("  … {} more\n", report.ranks.size() - kMostRows);
+  text += rowsOf(costs, facts, 0, trainers, rankLine);
+  if (plan.mesh.engines != 0)
+    text += fmt::format("\n  {:<6}{:>10}{:>16}{:>11}{:>12}\n", "engine", "busy", "taking weights",
+                        "waiting", "alive") +
+            rowsOf(costs, facts, trainers, facts.report.ranks.size(), engineLine);
   return text;
 }
 

@@ -35,10 +35,12 @@ private:
           fmt::format("[{}, {}, {}]", quote(kind.name), quote(kind.letter), quote(kind.origin)));
     for (const TimelineRow &row : timeline.rows)
       rows.push_back(fmt::format(
-          "{{\"rank\": {}, \"stages\": [{}], \"busy\": {}, \"idle\": [{}, {}, {}, {}, {}], "
-          "\"arena\": {}, \"limit\": {}}}",
+          "{{\"rank\": {}, \"stages\": [{}], \"busy\": {}, \"idle\": [{}, {}, {}, {}, {}{}], "
+          "\"arena\": {}, \"limit\": {}{}}}",
           row.rank, fmt::join(row.stages, ", "), row.busy, row.idle.warmUp, row.idle.dependence,
-          row.idle.communication, row.idle.imbalance, row.idle.coolDown, row.arena, row.limit));
+          row.idle.communication, row.idle.imbalance, row.idle.coolDown,
+          row.idle.otherRole == 0 ? "" : fmt::format(", {}", row.idle.otherRole), row.arena,
+          row.limit, row.isEngine ? ", \"engine\": true" : ""));
     for (const TimelineProblem &problem : timeline.problems)
       problems.push_back(
           fmt::format("[{}, [{}]]", quote(problem.text), fmt::join(problem.bars, ", ")));
@@ -55,8 +57,8 @@ private:
 
   void writeRow(const TimelineRow &row) {
     name("process_name", row.rank, 0,
-         fmt::format("rank {} | stage{} {}", row.rank, row.stages.size() == 1 ? "" : "s",
-                     fmt::join(row.stages, ", ")));
+         fmt::format("{} {} | stage{} {}", row.isEngine ? "engine" : "rank", row.rank,
+                     row.stages.size() == 1 ? "" : "s", fmt::join(row.stages, ", ")));
     for (std::size_t lane = 0; lane < kDrawnLanes; ++lane)
       name("thread_name", row.rank, lane, kLaneNames[lane]);
     for (const Bar &bar : row.bars) {

@@ -22,6 +22,7 @@ std::string letterOf(Opcode opcode) {
   switch (opcode) {
   case Opcode::Forward:
   case Opcode::Evaluate:
+  case Opcode::Infer:
     return "F";
   case Opcode::Backward:
     return "B";
@@ -111,11 +112,19 @@ private:
                       kind == LaneKind::Receive || kind == LaneKind::Group);
   }
 
+  /// Those that it trains, or generates with: not of a reference.
+  std::vector<std::uint32_t> stagesOf(const RankView &rank) const {
+    std::vector<std::uint32_t> stages = rank.stages;
+    std::erase_if(stages, [&](std::uint32_t stage) { return table.stages()[stage].model != 0; });
+    return stages;
+  }
+
   void addRow(std::size_t index) {
     const RankView &rank = table.ranks()[index];
     const RankReport &facts = report.ranks[index];
     TimelineRow row{.rank = rank.rank,
-                    .stages = rank.stages,
+                    .isEngine = facts.isEngine,
+                    .stages = stagesOf(rank),
                     .busy = facts.busy,
                     .idle = facts.idle,
                     .arena = rank.layout->arena[static_cast<std::size_t>(Tier::Device)],

@@ -136,8 +136,13 @@ private:
                     .busy = numberIn<std::int64_t>(json, "busy", 0, kMost64),
                     .arena = json.at("arena").get<std::uint64_t>(),
                     .limit = json.at("limit").get<std::uint64_t>()};
-    const auto idle = json.at("idle").get<std::array<std::int64_t, 5>>();
-    row.idle = {idle[0], idle[1], idle[2], idle[3], idle[4]};
+    auto idle = json.at("idle").get<std::vector<std::int64_t>>();
+    if (idle.size() == 5) // the sixth is that of rounds
+      idle.push_back(0);
+    if (idle.size() != 6)
+      throw Wrong("its idle times are not those of causes");
+    row.idle = {idle[0], idle[1], idle[2], idle[3], idle[4], idle[5]};
+    row.isEngine = json.value("engine", false);
     return row;
   }
 

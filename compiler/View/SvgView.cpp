@@ -18,6 +18,14 @@ struct Colour {
   int red, green, blue;
 };
 
+/// Weights come, and responses are generated.
+const Colour *colourOfRollout(const std::string &name) {
+  static const std::map<std::string, Colour> kColours = {{"generate", {240, 228, 66}},
+                                                         {"broadcast_weights", {51, 34, 136}}};
+  const auto found = kColours.find(name);
+  return found == kColours.end() ? nullptr : &found->second;
+}
+
 Colour colourOf(const std::string &letter) {
   static const std::map<std::string, Colour> kColours = {
       {"F", {0, 114, 178}}, {"B", {230, 159, 0}}, {"I", {213, 94, 0}}, {"W", {0, 158, 115}}};
@@ -88,12 +96,14 @@ private:
     y += kTitle;
     const bool hasChunks =
         std::any_of(timeline.rows.begin(), timeline.rows.end(),
-                    [](const TimelineRow &row) { return row.stages.size() > 1; });
+                    [](const TimelineRow &row) { return !row.isEngine && row.stages.size() > 1; });
     for (const TimelineRow &row : timeline.rows) {
-      text(kLeft - 8, y + kRowHeight / 2 + 4, fmt::format("rank {}", row.rank), "end", "#1b1f24");
+      text(kLeft - 8, y + kRowHeight / 2 + 4,
+           fmt::format("{} {}", row.isEngine ? "engine" : "rank", row.rank), "end", "#1b1f24");
       rectangle(kLeft, y + kRowHeight / 2 - .5, static_cast<double>(last) * scale, 1, "#d5dae1");
       for (const Bar &bar : row.bars)
-        if (bar.lane == DrawnLane::Compute)
+        if (bar.lane == DrawnLane::Compute ||
+            (row.isEngine && colourOfRollout(nameOf(timeline, bar))))
           drawBar(timeline, row, bar, y, hasChunks);
       y += kRowHeight + kRowGap;
     }
@@ -104,14 +114,20 @@ private:
     return y + kRowGap;
   }
 
+  static const std::string &nameOf(const Timeline &timeline, const Bar &bar) {
+    return timeline.kinds[bar.kind].name;
+  }
+
   void drawBar(const Timeline &timeline, const TimelineRow &row, const Bar &bar, double y,
                bool hasChunks) {
     const BarKind &kind = timeline.kinds[bar.kind];
     const auto stage =
         std::find(row.stages.begin(), row.stages.end(), static_cast<std::uint32_t>(bar.stage));
     const auto chunk = stage == row.stages.end() ? 0 : stage - row.stages.begin();
+    const Colour *rollout = colourOfRollout(kind.name);
     const Colour colour =
-        lighter(colourOf(kind.letter), std::min(.28 * static_cast<double>(chunk), .7));
+        rollout ? *rollout
+                : lighter(colourOf(kind.letter), std::min(.28 * static_cast<double>(chunk), .7));
     const double wide = static_cast<double>(bar.end - bar.begin) * scale;
     const double drawn = std::max(wide - (wide > 3 ? .8 : 0), .4);
     rectangle(at(bar.begin), y, drawn, kRowHeight,
@@ -122,9 +138,10 @@ private:
       body += fmt::format("<line x1=\"{0:.2f}\" y1=\"{2:.2f}\" x2=\"{1:.2f}\" y2=\"{2:.2f}\" "
                           "stroke=\"{3}\" stroke-width=\"1.5\" stroke-dasharray=\"2 2\"/>\n",
                           at(bar.begin), at(bar.begin) + drawn, y + kRowHeight - 2, ink);
-    if (kind.letter.empty())
+    if (kind.letter.empty() && !rollout)
       return;
-    const std::string label = hasChunks
+    const std::string label = rollout ? kind.name == "generate" ? "generate" : "sync"
+                              : hasChunks
                                   ? fmt::format("{}{}{}", bar.stage, kind.letter, bar.microbatch)
                                   : fmt::format("{}{}", kind.letter, bar.microbatch);
     if (wide > kLetterWidth * static_cast<double>(label.size()) + 2)

@@ -40,6 +40,7 @@ struct MemoryPoint {
 
 struct TimelineRow {
   std::uint32_t rank = 0;
+  bool isEngine = false;
   std::vector<std::uint32_t> stages;
   std::vector<Bar> bars; // as dispatched
   std::int64_t busy = 0;

@@ -18,7 +18,7 @@ class Numbers {
 const LANES = ["compute", "send", "receive", "collective", "host"];
 const COMPUTE = 0;
 const IDLE = [["warmUp", "warm-up"], ["dependence", "dependence"], ["communication", "communication"],
-              ["imbalance", "imbalance"], ["coolDown", "cool-down"]];
+              ["imbalance", "imbalance"], ["coolDown", "cool-down"], ["otherRole", "other role"]];
 
 function readBars(run, text) {
   const numbers = new Numbers(text), behind = [];
@@ -84,7 +84,9 @@ function readRun(source, index) {
     row.peak = row.kib.reduce((most, kib, place) => kib > row.kib[most] ? place : most, 0);
     row.idleAll = IDLE.reduce((sum, [name]) => sum + row.idle[name], 0);
   });
-  run.hasChunks = run.rows.some(row => row.stages.length > 1);
+  run.hasChunks = run.rows.some(row => !row.engine && row.stages.length > 1);
+  run.trains = 0; // from when on: behind the rollout of a step that begins a round
+  for (let bar = 0; bar < run.count; ++bar) if (run.kinds[run.kindOf(bar)].name === "load_round") run.trains = Math.max(run.trains, run.end[bar]);
   run.most = run.rows.reduce((most, row) => row.kib.reduce((found, kib) => Math.max(found, kib), most), 1);
   return run;
 }

@@ -7,8 +7,8 @@ function element(name, text, attributes = {}) {
 }
 
 function idleOf(run) {
-  const all = run.period * run.rows.length;
-  return IDLE.map(([name, words]) => [words, all ? run.rows.reduce((sum, row) => sum + row.idle[name], 0) / all : 0]);
+  const rows = run.rows.filter(row => !row.engine), all = run.period * rows.length;
+  return IDLE.map(([name, words]) => [words, all ? rows.reduce((sum, row) => sum + row.idle[name], 0) / all : 0]);
 }
 
 function messagesOf(run) {
@@ -41,7 +41,8 @@ function fillHeader(runs) {
   document.title = title.textContent;
   for (const run of runs) {
     const line = element("div");
-    line.append(element("span", `${run.rows.length} ranks, ${run.microbatches} microbatches`));
+    const engines = run.rows.filter(row => row.engine).length;
+    line.append(element("span", `${run.rows.length - engines} ranks, ${engines ? `${engines} engine${engines > 1 ? "s" : ""}, ` : ""}${run.microbatches} microbatches`));
     for (const [name, value] of factsOf(run)) {
       const span = element("span", `${name} `);
       span.append(element("b", value));

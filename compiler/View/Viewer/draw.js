@@ -7,14 +7,18 @@ const LEFT = 74;
 // Okabe and Ito's palette, told apart by all eyes; the second chunk of a rank is lighter.
 const COLOURS = {F: "#0072b2", B: "#e69f00", I: "#d55e00", W: "#009e73", "": "#cc79a7"};
 const LANE_COLOURS = ["#cc79a7", "#56b4e9", "#3b8fc4", "#999999", "#b0a565"];
-const IDLE_COLOURS = {warmUp: "#7a8794", dependence: "#c7a600", communication: "#56b4e9", imbalance: "#a05195", coolDown: "#a9b4bf"};
+const IDLE_COLOURS = {warmUp: "#7a8794", dependence: "#c7a600", communication: "#56b4e9", imbalance: "#a05195", coolDown: "#a9b4bf", otherRole: "#dcd0ff"};
+// What stands in front of the pipeline where a round begins: weights come, responses are generated, and scored.
+const ROLLOUT_COLOURS = {generate: "#f0e442", score: "#882255", score_evaluation: "#882255"};
+for (const name of ["pause", "flush", "broadcast_weights", "install", "publish", "resume"]) ROLLOUT_COLOURS[name] = "#332288";
 function lighter(colour, share) {
   const parts = [1, 3, 5].map(at => parseInt(colour.slice(at, at + 2), 16));
   return `rgb(${parts.map(part => Math.round(part + (255 - part) * share)).join(" ")})`;
 }
 const shades = new Map();
 function colourOf(run, bar) {
-  const lane = run.laneOf(bar);
+  const lane = run.laneOf(bar), own = ROLLOUT_COLOURS[run.kinds[run.kindOf(bar)].name];
+  if (own) return own;
   if (lane !== COMPUTE) return LANE_COLOURS[lane];
   const letter = run.kinds[run.kindOf(bar)].letter;
   const chunk = run.rows[run.rowOf[bar]].chunk.get(run.stage[bar]) || 0;
@@ -142,6 +146,7 @@ function drawIdle(pen, run, row, scale, width, top) {
       pen.rectangle(left, y + height / 2 - .5, wide, 1, css("--hatch"));
       return;
     }
+    if (row.engine || to <= Math.min(run.trains, row.firstTask)) return pen.rectangle(left, y + 4, wide, height - 8, IDLE_COLOURS.otherRole);
     if (to <= row.firstTask) return pen.rectangle(left, y + 4, wide, height - 8, IDLE_COLOURS.warmUp);
     if (from >= row.lastTask) return pen.rectangle(left, y + 4, wide, height - 8, IDLE_COLOURS.coolDown);
     let moved = 0; // what was on its way when the rank had nothing else
@@ -261,7 +266,7 @@ function drawAll(pen, runs, width, height) {
       LANES.forEach((name, lane) => drawLane(pen, run, row, lane, scale, width, top));
       drawMemory(pen, run, row, scale, width, top);
       pen.rectangle(0, row.y - top, LEFT - 3, row.bottom - row.y + 2, css("--back"));
-      pen.text(LEFT - 6, row.y - top + HEIGHTS.compute / 2, `rank ${row.rank}`, css("--text"), 11, "right");
+      pen.text(LEFT - 6, row.y - top + HEIGHTS.compute / 2, `${row.engine ? "engine" : "rank"} ${row.rank}`, css("--text"), 11, "right");
       if (view.memory && row.time.length) pen.text(LEFT - 6, row.memoryY - top + HEIGHTS.memory / 2, bytesShown(row.kib[row.peak] * 1024), css("--soft"), 9, "right");
     }
     drawPath(pen, run, scale, top);

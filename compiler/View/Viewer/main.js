@@ -4,7 +4,7 @@ function fillKinds() {
   const seen = new Map();
   for (const run of runs) for (let bar = 0; bar < run.count; ++bar) {
     const kind = run.kinds[run.kindOf(bar)];
-    if (!seen.has(kind.name)) seen.set(kind.name, run.laneOf(bar) === COMPUTE ? COLOURS[kind.letter] : LANE_COLOURS[run.laneOf(bar)]);
+    if (!seen.has(kind.name)) seen.set(kind.name, ROLLOUT_COLOURS[kind.name] || (run.laneOf(bar) === COMPUTE ? COLOURS[kind.letter] : LANE_COLOURS[run.laneOf(bar)]));
   }
   for (const [name, colour] of seen) {
     const button = element("button", undefined, {"aria-pressed": "true", title: `show or hide ${name.replace("_", " ")}`});
