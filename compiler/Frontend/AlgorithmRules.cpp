@@ -55,6 +55,31 @@ void checkReference(Draft &draft) {
            "`algorithm.kl.coef` is 0");
 }
 
+/// Of advantages that are whitened; whatever else compares rewards has them from the coordinator,
+/// which knows no reference.
+void checkKlPlace(Draft &draft) {
+  const auto &algorithm = draft.job.algorithm;
+  if (!draft.areKnown({"algorithm.kl.in", "algorithm.kl.coef", "algorithm.advantage"}) ||
+      algorithm.klPlace.value != "reward")
+    return;
+  if (algorithm.klCoefficient.value == 0)
+    return unused(draft, "algorithm.kl.in", algorithm.klPlace.span, "`algorithm.kl.coef` is 0");
+  if (!algorithm.advantage.value.starts_with("reinforce++")) {
+    Finding &finding =
+        draft.error(JobCode::Algorithm,
+                    code(algorithm.advantage.value) + " has its KL in the loss, not in the reward",
+                    algorithm.klPlace.span);
+    noteGiven(finding, "the advantage", algorithm.advantage);
+    finding.withHelp("write `in: loss`, or `advantage: reinforce++`");
+  }
+  if (draft.isKnown("roles.actor.parallel.dp") && draft.job.actor.data.value > 1)
+    draft
+        .error(JobCode::LaterValue,
+               "a KL in the reward asks for something vime cannot do yet: whitening over replicas",
+               draft.job.actor.data.span, "not with a KL in the reward")
+        .withHelp("write `dp: 1`, or `in: loss`");
+}
+
 void checkClip(Draft &draft) {
   const auto &algorithm = draft.job.algorithm;
   if (!draft.areKnown({"algorithm.clip", "algorithm.loss"}))
@@ -136,6 +161,7 @@ void checkCorrection(Draft &draft) {
 void checkAlgorithm(Draft &draft) {
   checkGroups(draft);
   checkReference(draft);
+  checkKlPlace(draft);
   checkClip(draft);
   checkUnit(draft);
   checkCorrection(draft);

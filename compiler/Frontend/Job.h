@@ -136,6 +136,7 @@ struct Job {
     Field<double> clipLow, clipHigh;
     Field<double> dualClip; // 0: none
     Field<double> klCoefficient;
+    Field<std::string> klPlace; // `loss`, `reward`
     Field<std::string> klEstimator;
     Field<double> entropy;
     Field<std::string> correction;

@@ -41,6 +41,7 @@ std::vector<plan::Origin> originsOf(const Job &job) {
               {Opcode::DrawEvaluation, Opcode::ScoreEvaluation});
     comesFrom("reward", job.reward.rule.span, {Opcode::Score});
     comesFrom("batch.global", job.batch.global.span, {Opcode::Pack});
+    comesFrom("algorithm.advantage", job.algorithm.advantage.span, {Opcode::Advantage});
     comesFrom("algorithm.loss", job.algorithm.loss.span, {Opcode::PolicyLoss});
     comesFrom("roles.ref.model", job.reference.model.span,
               {Opcode::Infer, Opcode::LogProbabilities});

@@ -97,6 +97,10 @@ public:
       startStep(programs);
     if (hasReference(plan))
       runMembers(programs, inferred(members), Pass::Infer);
+    if (plan.round.algorithm.klInReward)
+      forEachReplica([&](std::uint32_t first) {
+        programs.local(endOf(first, lastOf(0)).rank, Opcode::Advantage);
+      });
     if (runsEarly)
       runAndSettle(programs);
     else

@@ -44,6 +44,8 @@ std::vector<BufferKind> kindsOf(Opcode opcode) {
     return {Header, Segments, Labels, Policy, Stash, Losses, Workspace, Reference};
   case Opcode::LogProbabilities:
     return {Header, Segments, Labels, Stash, Reference, Workspace};
+  case Opcode::Advantage:
+    return {Header, Segments, Labels, Policy, Reference, Workspace};
   case Opcode::BroadcastWeights:
   case Opcode::Install:
     return {Weights};

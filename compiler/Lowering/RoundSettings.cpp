@@ -58,6 +58,7 @@ plan::AlgorithmSettings algorithmOf(const Job &job) {
           .clipHigh = algorithm.clipHigh.value,
           .dualClip = algorithm.dualClip.value,
           .klCoefficient = algorithm.klCoefficient.value,
+          .klInReward = algorithm.klPlace.value == "reward",
           .klEstimator = *plan::enumeratorOf<plan::KlEstimator>(algorithm.klEstimator.value),
           .entropy = algorithm.entropy.value,
           .correction = *plan::enumeratorOf<plan::Correction>(algorithm.correction.value),

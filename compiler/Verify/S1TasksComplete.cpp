@@ -66,7 +66,8 @@ constexpr std::array kOnce = {Opcode::Decide,
                               Opcode::DrawEvaluation,
                               Opcode::ScoreEvaluation,
                               Opcode::Pack,
-                              Opcode::LoadRound};
+                              Opcode::LoadRound,
+                              Opcode::Advantage};
 
 std::optional<Kind> kindOf(std::uint16_t opcode) {
   switch (static_cast<Opcode>(opcode)) {
@@ -155,6 +156,8 @@ private:
       return inRounds && replica == 0 ? table.choice().of(Decision::Evaluate) : 0;
     case Opcode::Pack:
       return inRounds && replica == 0 ? 1 : 0;
+    case Opcode::Advantage:
+      return table.plan().round.algorithm.klInReward ? 1 : 0;
     case Opcode::LoadRound:
       return inRounds ? 1 : 0;
     case Opcode::Load:

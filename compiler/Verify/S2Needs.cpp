@@ -35,6 +35,7 @@ constexpr Writers kHeader{"load.header", "load_round.header", "settle.header"},
     kSegments{"load.segments", "load_round.segments"}, kTokens{"load.tokens", "load_round.tokens"},
     kLabels{"load.labels", "load_round.labels"}, kOutput{"forward.output"};
 constexpr Writers kLossStash{"loss.stash", "policy_loss.stash"};
+constexpr Writers kPolicy{"load_round.policy", "advantage.policy"};
 // Of engines and coordinator, before a step's samples are loaded.
 constexpr Writers kDecided{"decide.header", "load_round.header"};
 constexpr Writers kPrompts{"draw_prompts.prompts", "draw_evaluation.prompts"};
@@ -175,7 +176,12 @@ constexpr Row kRows[] = {
     {"policy_loss", "header", kHeader},
     {"policy_loss", "segments", kSegments},
     {"policy_loss", "labels", kLabels},
-    {"policy_loss", "policy", {"load_round.policy"}},
+    {"policy_loss", "policy", kPolicy},
+    {"advantage", "header", kHeader},
+    {"advantage", "segments", kSegments},
+    {"advantage", "labels", kLabels},
+    {"advantage", "policy", {"load_round.policy"}},
+    {"advantage", "reference", {"log_probabilities.reference"}, Any, EachSlot},
     {"policy_loss", "stash", kForwardStash, Same, SameMicrobatch},
     {"policy_loss", "reference", {"log_probabilities.reference"}, Any, SameMicrobatch},
     {"infer", "header", kHeader},

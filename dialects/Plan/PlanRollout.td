@@ -14,4 +14,5 @@ def Plan_FlushOp : RolloutOp<"flush"> { let summary = "nothing is cached any mor
 def Plan_InstallOp : RolloutOp<"install"> { let summary = "a stage's weights are all there"; }
 def Plan_PublishOp : RolloutOp<"publish"> { let summary = "the weights have a version"; }
 def Plan_ResumeOp : RolloutOp<"resume"> { let summary = "generation may go on"; }
+def Plan_AdvantageOp : RolloutOp<"advantage"> { let summary = "rewards less the KL to the reference, whitened over the step"; }
 def Plan_GenerateOp : RolloutOp<"generate"> { let summary = "a response to every sample of the engine's prompts"; }

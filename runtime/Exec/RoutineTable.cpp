@@ -31,6 +31,7 @@ constexpr Entry kTraining[] = {
     {Opcode::Forward, routines::forward},
     {Opcode::Loss, routines::loss},
     {Opcode::PolicyLoss, routines::policyLoss},
+    {Opcode::Advantage, routines::advantage},
     {Opcode::Evaluate, routines::forward},
     {Opcode::Infer, routines::forward},
     {Opcode::LogProbabilities, routines::logProbabilities},

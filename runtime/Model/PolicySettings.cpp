@@ -54,8 +54,15 @@ PolicyLossSettings policyLossSettings(const plan::AlgorithmSettings &algorithm) 
   if (algorithm.dualClip != 0)
     settings.dualClip = algorithm.dualClip;
   if (algorithm.klCoefficient != 0)
-    settings.kl = {estimatorOf(algorithm.klEstimator), algorithm.klCoefficient};
+    settings.kl = {estimatorOf(algorithm.klEstimator),
+                   algorithm.klInReward ? 0 : algorithm.klCoefficient};
   return settings;
+}
+
+StepAdvantageSettings stepAdvantageSettings(const plan::AlgorithmSettings &algorithm) {
+  return {.discounts = algorithm.advantage == plan::AdvantageRule::ReinforcePlusPlus,
+          .estimator = estimatorOf(algorithm.klEstimator),
+          .coefficient = algorithm.klCoefficient};
 }
 
 } // namespace vime

@@ -66,6 +66,10 @@ Status checkAlgorithm(const AlgorithmSettings &a) {
       !isAmount(a.correctionLow) || !isAmount(a.correctionHigh) ||
       a.correctionLow > a.correctionHigh)
     return unacceptable("a setting of the algorithm is out of range");
+  const bool isWhitened = a.advantage == AdvantageRule::ReinforcePlusPlus ||
+                          a.advantage == AdvantageRule::ReinforcePlusPlusBaseline;
+  if (a.klInReward && (!isWhitened || a.klCoefficient == 0))
+    return unacceptable("a KL in the reward of an algorithm that has none");
   return Status();
 }
 

@@ -150,6 +150,7 @@ AlgorithmSettings decode(const file::Algorithm &table) {
           .clipHigh = table.clip_high(),
           .dualClip = table.dual_clip(),
           .klCoefficient = table.kl_coefficient(),
+          .klInReward = table.kl_in_reward(),
           .klEstimator = enumOf<KlEstimator>(table.kl_estimator()),
           .entropy = table.entropy(),
           .correction = enumOf<Correction>(table.correction()),

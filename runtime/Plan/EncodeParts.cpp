@@ -112,11 +112,11 @@ Offset<file::Reward> encode(FlatBufferBuilder &builder, const RewardSettings &re
 }
 
 Offset<file::Algorithm> encode(FlatBufferBuilder &builder, const AlgorithmSettings &algorithm) {
-  const auto &[advantage, objective, unit, clipLow, clipHigh, dualClip, klCoefficient, klEstimator,
-               entropy, correction, correctionLow, correctionHigh] = algorithm;
+  const auto &[advantage, objective, unit, clipLow, clipHigh, dualClip, klCoefficient, klInReward,
+               klEstimator, entropy, correction, correctionLow, correctionHigh] = algorithm;
   return file::CreateAlgorithm(builder, raw(advantage), raw(objective), raw(unit), clipLow,
                                clipHigh, dualClip, klCoefficient, raw(klEstimator), entropy,
-                               raw(correction), correctionLow, correctionHigh);
+                               raw(correction), correctionLow, correctionHigh, klInReward);
 }
 
 Offset<file::PromptEvaluation> encode(FlatBufferBuilder &builder,

@@ -139,6 +139,11 @@ constexpr OperandSignature kGenerate[] = {{"prompts", R, false},
                                           {"workspace", W, false},
                                           {"samples", W, false}};
 
+// Of all microbatches of the step at once.
+constexpr OperandSignature kAdvantage[] = {{"header", R, false},    {"segments", R, false},
+                                           {"labels", R, false},    {"policy", RW, false},
+                                           {"reference", R, false}, {"workspace", W, false}};
+
 using enum Family;
 constexpr std::array kTable = {
     Signature{Opcode::Forward, "forward", Compute, LaneKind::Compute, true, true, kForward},
@@ -220,6 +225,7 @@ constexpr std::array kTable = {
     Signature{Opcode::Publish, "publish", Rollout, LaneKind::Compute, false, false, kPublish},
     Signature{Opcode::Resume, "resume", Rollout, LaneKind::Compute, false, false, {}},
     Signature{Opcode::Generate, "generate", Rollout, LaneKind::Compute, false, false, kGenerate},
+    Signature{Opcode::Advantage, "advantage", Rollout, LaneKind::Compute, false, false, kAdvantage},
 };
 
 } // namespace

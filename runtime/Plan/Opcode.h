@@ -85,7 +85,8 @@ enum class Opcode : std::uint16_t {
   Install,         // a stage's weights are all there
   Publish,         // they have a version
   Resume,          // generation may go on
-  Generate         // a response to every sample of every prompt that is this engine's
+  Generate,        // a response to every sample of every prompt that is this engine's
+  Advantage        // takes the KL to the reference out of rewards, and whitens what is left
 };
 
 enum class LaneKind : std::uint8_t { Compute, CopyIn, CopyOut, Io, Host, Send, Receive, Group };

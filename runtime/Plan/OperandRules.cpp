@@ -99,6 +99,7 @@ std::uint64_t OperandRules::workspaceOf(Opcode opcode, std::uint32_t stage) cons
     return spec.backwardWeightWorkspace;
   case Opcode::PolicyLoss:
   case Opcode::LogProbabilities:
+  case Opcode::Advantage:
     return policyWorkspace(plan.models.front().config, capsOf(plan.data));
   case Opcode::Generate:
     return engine.workspaceBytes;

@@ -79,6 +79,7 @@ struct AlgorithmSettings {
   double clipLow = 0.2, clipHigh = 0.2;
   double dualClip = 0; // more than 1; 0: none
   double klCoefficient = 0;
+  bool klInReward = false; // of each token, before its returns; else in the loss
   KlEstimator klEstimator = KlEstimator::K3;
   double entropy = 0; // coefficient
   Correction correction = Correction::None;

@@ -48,6 +48,7 @@ template <typename Settings, typename Visit> void visitRound(Settings &round, Vi
   visit("clip_high", algorithm.clipHigh);
   visit("dual_clip", algorithm.dualClip);
   visit("kl", algorithm.klCoefficient);
+  visit("kl_in_reward", algorithm.klInReward);
   visit("kl_estimator", algorithm.klEstimator);
   visit("entropy", algorithm.entropy);
   visit("correction", algorithm.correction);

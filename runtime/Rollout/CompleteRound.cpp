@@ -130,8 +130,9 @@ Status completeRound(const plan::RoundSettings &settings, std::byte *round) {
   const auto samples = static_cast<std::uint32_t>(records.size() / rollout.steps);
   for (std::uint32_t step = 0; step < rollout.steps; ++step) {
     const auto own = std::span(records).subspan(std::size_t{step} * samples, samples);
-    if (rule == AdvantageRule::ReinforcePlusPlus ||
-        rule == AdvantageRule::ReinforcePlusPlusBaseline)
+    const bool isWhitened = rule == AdvantageRule::ReinforcePlusPlus ||
+                            rule == AdvantageRule::ReinforcePlusPlusBaseline;
+    if (isWhitened && !settings.algorithm.klInReward) // else behind it, where the KL is known
       whiten(own, rollout.maxNew);
     if (Status status = divide(settings, step * samples, own); !status.ok())
       return status;

@@ -13,6 +13,7 @@ Status backward(RankState &state, const Instruction &instruction);
 Status backwardInput(RankState &state, const Instruction &instruction);
 Status backwardWeight(RankState &state, const Instruction &instruction);
 
+Status advantage(RankState &state, const Instruction &instruction);
 Status policyLoss(RankState &state, const Instruction &instruction);
 Status logProbabilities(RankState &state, const Instruction &instruction);
 
