@@ -190,7 +190,8 @@ void ProgramWriter::endLoop() {
   std::fill(latest.begin(), latest.end(), -1);
 }
 
-void ProgramWriter::beginPass() { passStart = latestOfAll() + 1; }
+// Never in front of where a loop before it ended, behind which nothing may have happened yet.
+void ProgramWriter::beginPass() { passStart = std::max(latestOfAll() + 1, 0); }
 
 void ProgramWriter::beginTrips(const Trips &trips) {
   origin += passStart + trips.start;

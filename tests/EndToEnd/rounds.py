@@ -26,10 +26,10 @@ def prompts(folder):
 
 
 def job(*, model=MODEL, pipeline=2, replicas=1, engines=1, schedule="1f1b", rounds=3, steps=2, reference=True, more="", rollout="",
-        reward="{rule: regex, pattern: \"[a-m]\"}", global_samples=None):
+        reward="{rule: regex, pattern: \"[a-m]\"}", advantage="grpo", place="loss", global_samples=None):
     trainers = pipeline * replicas
     ref = "\n  ref:     {model: tiny, like: actor, frozen: true}" if reference else ""
-    kl = ", kl: {coef: 0.05, estimator: k3}" if reference else ""
+    kl = f", kl: {{coef: 0.05, estimator: k3, in: {place}}}" if reference else ""
     samples = 4 * 4 // steps
     return f"""version: 1
 name: rounds
@@ -44,7 +44,7 @@ batch:     {{prompts: 4, samples_per_prompt: 4, global: {samples} samples}}
 data:      {{prompts: train.jsonl, max_prompt: 8 tokens}}
 rollout:   {{mode: sync, max_new: 12 tokens, temperature: 1.0, stop: [10], over_sample: 1.5, filter: equal-rewards{rollout}}}
 reward:    {reward}
-algorithm: {{advantage: grpo, loss: ppo-clip, clip: [0.2, 0.28]{kl}}}
+algorithm: {{advantage: {advantage}, loss: ppo-clip, clip: [0.2, 0.28]{kl}}}
 weight_sync: {{transport: broadcast, bucket: 16KiB}}
 eval:      {{prompts: held-out.jsonl, every: 2 rounds, count: 6, samples: 2 samples}}
 optimizer: {{kind: adamw, lr: 1.0e-3, clip: 1.0}}
@@ -114,6 +114,12 @@ def main(binaries):
             first = [step["policy"] for step in summary["history"][::2]]
             checks.say(all((step["ratio"], step["largest_drift"]) == (1, 0) for step in first),
                        f"{text:24} engine and trainer agree")
+        for advantage in ("reinforce++", "reinforce++-baseline"):
+            lessened, _ = result(tools, advantage=advantage, place="reward")
+            for options, shape in (("--transport", "gloo"), {"engines": 2}), ((), {"pipeline": 1, "schedule": "gpipe"}):
+                found, _ = result(tools, *options, advantage=advantage, place="reward", **shape)
+                checks.say(found == lessened, f"KL in the reward, {advantage}  bits")
+            checks.say(lessened[0] != reference[0], "another place of the KL, other losses")
         dumped, _ = result(tools, rollout=", dump: dumps")
         checks.say(dumped == reference, "dumping changes nothing")
         for text, options in [("local", ()), ("gloo", ("--transport", "gloo"))]:
