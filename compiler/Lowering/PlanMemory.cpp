@@ -268,11 +268,11 @@ std::vector<std::vector<std::uint32_t>> tripsOfSteps(const Plan &plan, const Pro
         isMicrobatchRing(buffer.kind) && round < microbatches)
       shown = std::max(shown, 2 * round + kShownTrips);
   std::vector<std::vector<std::uint32_t>> kinds = {atMost(program, shown)};
-  for (const std::uint32_t count : valuesOf(plan, Decision::Microbatches)) {
+  const auto counts = valuesOf(plan, Decision::Microbatches); // the last one that of a whole step
+  for (const std::uint32_t count : counts) {
     std::vector<std::uint32_t> trips;
     for (const Loop &loop : program.loops)
-      trips.push_back(
-          std::min(tripsOf(loop, plan.data.microbatches, count).value_or(loop.trips), shown));
+      trips.push_back(std::min(tripsOf(loop, counts.back(), count).value_or(loop.trips), shown));
     if (std::find(kinds.begin(), kinds.end(), trips) == kinds.end())
       kinds.push_back(trips);
   }

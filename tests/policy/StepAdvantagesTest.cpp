@@ -67,10 +67,9 @@ TEST(StepAdvantages, AreReturnsOfWhatIsLeftOfTheReward) {
   const double variance =
       (std::pow(0.625 - mean, 2) + std::pow(0.875 - mean, 2) + std::pow(1 - mean, 2)) / 2;
   const double scale = std::sqrt(variance + 1e-8);
-  EXPECT_THAT(found,
-              ElementsAre(0, DoubleNear((0.625 - mean) / scale, 1e-12),
-                          DoubleNear((0.875 - mean) / scale, 1e-12),
-                          DoubleNear((1 - mean) / scale, 1e-12)));
+  EXPECT_THAT(found, ElementsAre(0, DoubleNear((0.625 - mean) / scale, 1e-12),
+                                 DoubleNear((0.875 - mean) / scale, 1e-12),
+                                 DoubleNear((1 - mean) / scale, 1e-12)));
 }
 
 // With a baseline every token has its sequence's number, less its own KL.
@@ -84,9 +83,9 @@ TEST(StepAdvantages, OfABaselineLessenEachTokenAlone) {
                             2);
   // 0.5, -0.5, -0.5, -0.5: of mean -0.25 and variance 0.25.
   const double scale = std::sqrt(0.25 + 1e-8);
-  EXPECT_THAT(found, ElementsAre(DoubleNear(0.75 / scale, 1e-12), DoubleNear(-0.25 / scale, 1e-12),
-                                 DoubleNear(-0.25 / scale, 1e-12),
-                                 DoubleNear(-0.25 / scale, 1e-12)));
+  EXPECT_THAT(found,
+              ElementsAre(DoubleNear(0.75 / scale, 1e-12), DoubleNear(-0.25 / scale, 1e-12),
+                          DoubleNear(-0.25 / scale, 1e-12), DoubleNear(-0.25 / scale, 1e-12)));
 }
 
 TEST(StepAdvantages, HaveTheSameBitsForEveryPacking) {
