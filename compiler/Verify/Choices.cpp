@@ -63,8 +63,8 @@ bool alike(const Plan &plan, const Choice &one, const Choice &other) {
 bool isPossible(const Plan &plan, const Choice &choice) {
   const bool isFollowed = choice.of(Decision::Evaluate) != 0 || choice.of(Decision::Save) != 0;
   const bool asksPrompts = hasRounds(plan) && choice.of(Decision::Evaluate) != 0;
-  if (asksPrompts && !valuesOf(plan, Decision::Rollout).empty() &&
-      choice.of(Decision::Rollout) == 0)
+  const bool mayNotAsk = asksPrompts && valuesOf(plan, Decision::Evaluate).front() == 0;
+  if (mayNotAsk && !valuesOf(plan, Decision::Rollout).empty() && choice.of(Decision::Rollout) == 0)
     return false; // held-out prompts are asked where a round begins
   return !isPostValidated(plan) || !isFollowed || choice.of(Decision::Settle) != 0;
 }

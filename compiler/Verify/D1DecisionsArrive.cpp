@@ -73,6 +73,8 @@ private:
 
   /// A case in which nothing happens: it stands there because others have it.
   bool decidesNothing(const DecisionUse &use) const {
+    if (use.kind == DecisionUse::Kind::Guard)
+      return program.actions[use.action].opcode == code(Opcode::Join);
     const Case *one = caseAround(program, use.action);
     return use.kind == DecisionUse::Kind::Case &&
            std::all_of(program.actions.begin() + one->begin, program.actions.begin() + one->end,

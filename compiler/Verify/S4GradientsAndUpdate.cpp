@@ -72,12 +72,16 @@ public:
     }
   }
 
+  void judgeSkips(const Segment &segment) {
+    for (std::uint32_t entry = segment.first; entry < segment.end; ++entry)
+      judgeSkip(entry, table.action(rank, entry));
+  }
+
 private:
   bool trains(std::uint32_t stage) const { return isTrained(rank.program->stages[stage]); }
 
   void judge(std::uint32_t entry, const Action &action) {
-    if ((action.flags & kSkipIfEmpty) != 0 && isNeededWhenEmpty(action))
-      neededWhenEmpty(entry);
+    judgeSkip(entry, action);
     switch (static_cast<Opcode>(action.opcode)) {
     case Opcode::BackwardInput:
       return inputGradient(entry, action);
@@ -126,6 +130,10 @@ private:
 
   /// The first weight gradient of a step clears those of the last one, and what belongs to no
   /// microbatch is not empty. Transfers and calls are C1's and C3's to judge.
+  void judgeSkip(std::uint32_t entry, const Action &action) {
+    if ((action.flags & kSkipIfEmpty) != 0 && isNeededWhenEmpty(action))
+      neededWhenEmpty(entry);
+  }
   static bool isNeededWhenEmpty(const Action &action) {
     const Signature &signature = *signatureOf(action.opcode);
     if (signature.family == Family::Transfer || signature.family == Family::Collective)
@@ -420,11 +428,14 @@ void verifyGradientsAndUpdate(const ActionTable &table, Verdict &verdict) {
   if (verdict.count(Rule::S1) + verdict.count(Rule::S3) != 0)
     return; // gradients of tasks that do not exist
   for (const RankView &rank : table.ranks()) {
-    if (table.plan().mesh.isEngine(rank.rank))
-      continue; // its weights come from who trains them (W2)
-    judgeInitialization(table, rank, verdict);
+    const bool generates = table.plan().mesh.isEngine(rank.rank);
+    if (!generates) // its weights come from who trains them (W2)
+      judgeInitialization(table, rank, verdict);
     for (const Segment &segment : rank.segments)
-      Chain(table, rank, verdict).run(segment);
+      if (generates)
+        Chain(table, rank, verdict).judgeSkips(segment);
+      else
+        Chain(table, rank, verdict).run(segment);
   }
   verifyStepsSettled(table, verdict);
 }

@@ -54,6 +54,7 @@ private:
     case Opcode::Install:
       require(paused, Rule::W1, 3, entry, "installs weights of an engine that runs");
       installed[action.stage] = true;
+      published = false; // there is something new
       break;
     case Opcode::Publish:
       publish(entry, action, isInLoop);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 
 namespace vime::interpreter {
@@ -41,7 +42,10 @@ Course::Course(const Plan &plan, std::uint32_t seed) : empties(skipsEmpty(plan))
     // Every value in turn, and each with and without what can follow it.
     const std::uint32_t turn = index + seed;
     step.microbatches = counts.empty() ? plan.data.microbatches : counts[turn % counts.size()];
-    step.evaluate = decide(plan, Decision::Evaluate, (turn / 2) % 2 == 0);
+    step.rollout = hasRounds(plan) && index % plan.round.rollout.steps == 0;
+    step.evaluate =
+        decide(plan, Decision::Evaluate,
+               hasRounds(plan) ? step.rollout == 1 && (turn + seed) % 4 < 2 : (turn / 2) % 2 == 0);
     step.save = decide(plan, Decision::Save, (turn / 2 + seed) % 2 == 1);
     step.stop = decide(plan, Decision::Stop, index + 1 == steps);
     step.bad = decide(plan, Decision::Bad, turn % 3 == 1);

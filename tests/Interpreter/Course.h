@@ -20,6 +20,7 @@ struct Step {
   std::uint32_t evaluate = 0, save = 0, stop = 0, bad = 0; // what is decided; 1: it is so
   std::uint32_t pending = 0, settle = 0;                   // where the optimizer runs early
   std::uint32_t verdict = 0;                               // on this step, likewise
+  std::uint32_t rollout = 0;                               // it begins a round
   bool evaluationStops = false;                            // the evaluation behind it ends the run
   std::vector<std::uint32_t> filled;       // microbatches with tokens, of each replica
   std::vector<std::uint32_t> filledOfText; // of the evaluation
@@ -43,6 +44,6 @@ private:
 };
 
 /// How far a header has come.
-enum class Phase : std::uint8_t { Decided, Loaded, Settled, Evaluating, Reported };
+enum class Phase : std::uint8_t { Decided, Loaded, Settled, Evaluating, Reported, Packed };
 
 } // namespace vime::interpreter

@@ -3,74 +3,19 @@
 #include <algorithm>
 
 namespace vime::interpreter {
-namespace {
 
 using namespace plan;
 
-const Use &named(const Firing &firing, std::string_view name) {
-  const auto operands = findSignature(firing.action.opcode)->operands;
-  std::size_t index = 0;
-  while (operands[index].name != name)
-    ++index;
-  return firing.uses[index];
-}
-
-Term read(const Firing &firing, std::string_view name) {
-  const Use &use = named(firing, name);
-  return use.present && !use.places.empty() ? firing.memory.read(use.needs()) : kNothing;
-}
-
-std::vector<Term> readSlots(const Firing &firing, std::string_view name) {
-  const Use &use = named(firing, name);
-  std::vector<Term> values;
-  for (std::size_t slot = 0; slot < use.places.size(); ++slot)
-    values.push_back(firing.memory.read(use.needs(slot)));
-  return values;
-}
-
-std::vector<Term> readMembers(const Firing &firing, std::string_view name) {
-  const Use &use = named(firing, name);
-  return use.present ? firing.memory.readAll(use.needs()) : std::vector<Term>();
-}
-
-void write(const Firing &firing, std::string_view name, Term value) {
-  const Use &use = named(firing, name);
-  if (use.present)
-    for (const Place &place : use.places)
-      firing.memory.write(place, value);
-}
-
-TaskInputs inputsOf(const Firing &firing, const Meaning &meaning) {
-  TaskInputs in{.header = meaning.ofTask(read(firing, "header")),
-                .segments = read(firing, "segments")};
-  for (const OperandSignature &operand : findSignature(firing.action.opcode)->operands) {
-    if (operand.name == "input")
-      in.input = read(firing, "input");
-    if (operand.name == "weights")
-      in.weights = read(firing, "weights");
-    if (operand.name == "tied_weights")
-      in.tiedWeights = read(firing, "tied_weights");
-    if (operand.name == "output_gradient")
-      in.outputGradient = read(firing, "output_gradient");
-    if (operand.name == "stash" && operand.access != plan::Access::Write)
-      in.stash = read(firing, "stash");
-    if (operand.name == "context" && named(firing, "context").reads)
-      in.context = read(firing, "context");
-    if (operand.name == "context_gradients" && named(firing, "context_gradients").reads)
-      in.contextGradients = read(firing, "context_gradients");
-  }
-  return in;
-}
-
-} // namespace
-
 std::vector<Term> Effects::seen() const {
   std::vector<Term> sorted = events;
+  sorted.insert(sorted.end(), rounds.events.begin(), rounds.events.end());
   std::sort(sorted.begin(), sorted.end());
   return sorted;
 }
 
 void Effects::fire(const Firing &firing) {
+  if (rounds.fire(firing))
+    return;
   switch (static_cast<Opcode>(firing.action.opcode)) {
   case Opcode::Forward:
     return forward(firing, false);
@@ -148,6 +93,8 @@ void Effects::fire(const Firing &firing) {
     return;
   case Opcode::Reshard:
     return write(firing, "weights", kGarbage);
+  default: // of rounds
+    return;
   }
 }
 

@@ -6,34 +6,25 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tests/Interpreter/Meaning.h"
-#include "tests/Interpreter/Memory.h"
-#include "tests/Interpreter/Uses.h"
+#include "tests/Interpreter/Operands.h"
+#include "tests/Interpreter/Rounds.h"
 
 namespace vime::interpreter {
-
-/// An action of a rank about to fire.
-struct Firing {
-  const plan::Action &action;
-  std::uint32_t replica;
-  std::uint32_t microbatch;
-  std::uint32_t stage; // stageNumber, where it has one
-  const std::vector<Use> &uses;
-  Memory &memory;
-};
 
 class Effects {
 public:
   /// `verdicts`: by the scalars of a step.
-  Effects(const Meaning &meaning, Terms &terms,
+  Effects(const plan::Plan &plan, const Meaning &meaning, Terms &terms,
           const std::unordered_map<Term, std::uint32_t> &verdicts)
-      : meaning(meaning), terms(terms), verdicts(verdicts) {}
+      : meaning(meaning), terms(terms), verdicts(verdicts), rounds(plan, meaning, terms) {}
 
   /// Of everything but transfers and collectives.
   void fire(const Firing &firing);
   /// Ascending.
   std::vector<Term> seen() const;
   void see(Term term) { events.push_back(term); }
+  /// A part of its weights is about to arrive at an engine.
+  void arrive(std::uint32_t rank) { rounds.arrive(rank); }
 
 private:
   void initialize(const Firing &firing);
@@ -64,6 +55,7 @@ private:
   std::uint32_t decisions = 0;
   Term latest = kNothing; // checkpoint that has a name
   std::vector<Term> events;
+  Rounds rounds;
 };
 
 } // namespace vime::interpreter

@@ -23,10 +23,11 @@ public:
   Rank(const Plan &plan, std::uint32_t rank, const Course &course, const Meaning &meaning,
        const Trained &trained, Terms &terms)
       : rank(rank), program(*programOf(plan, rank)), layout(*layoutOf(plan, rank)),
-        replica(replicaOf(plan.mesh, rank)), dispatcher(plan, rank, course.mayBeEmpty()),
-        memory(terms, layout), access(plan, rank), races(layout), lanes(program.lanes.size()),
-        finished(program.lanes.size(), 0), queueOf(program.lanes.size(), 0),
-        queues(program.lanes.size()), meaning(meaning), trained(trained) {}
+        replica(plan.mesh.isEngine(rank) ? 0 : replicaOf(plan.mesh, rank)),
+        dispatcher(plan, rank, course.mayBeEmpty()), memory(terms, layout), access(plan, rank),
+        races(layout), lanes(program.lanes.size()), finished(program.lanes.size(), 0),
+        queueOf(program.lanes.size(), 0), queues(program.lanes.size()), meaning(meaning),
+        trained(trained) {}
 
   bool isFinished(const Clock &clock) const override {
     for (std::size_t lane = 0; lane < clock.size(); ++lane)
@@ -80,13 +81,15 @@ private:
 Machine::Machine(const Plan &plan, const Course &course, Terms &terms,
                  std::optional<std::uint32_t> seed)
     : plan(plan), course(course), terms(terms), meaning(plan, course, terms),
-      trained(train(plan, course, meaning, terms)), effects(meaning, terms, trained.decided),
+      trained(train(plan, course, meaning, terms)), effects(plan, meaning, terms, trained.decided),
       meetings(plan), tally(plan, course), peerOrder(plan), random(seed.value_or(0)),
       wanders(seed.has_value()) {
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
     ranks.push_back(std::make_unique<Rank>(plan, rank, course, meaning, trained, terms));
+    // What an engine is told is no buffer that others wait for: its rank does one thing at a time.
+    const bool inOrder = !wanders || plan.mesh.isEngine(rank);
     for (std::uint32_t &queue : ranks.back()->queueOf)
-      queue = wanders ? random() % ranks.back()->queues.size() : 0;
+      queue = inOrder ? 0 : random() % ranks.back()->queues.size();
   }
 }
 
@@ -237,7 +240,8 @@ void Machine::fireAlone(Rank &rank, const Instance &instance) {
     tally.count(signature.opcode, dispatched.step, rank.replica, stage,
                 signature.perMicrobatch ? dispatched.microbatch : 0);
   if (!instance.uses.empty() || signature.operands.empty())
-    effects.fire({action, rank.replica, dispatched.microbatch, stage, instance.uses, rank.memory});
+    effects.fire({action, rank.rank, rank.replica, dispatched.microbatch, stage, instance.uses,
+                  rank.memory});
 }
 
 void Machine::transfer(Rank &source, const Instance &send, Rank &destination,
@@ -254,7 +258,7 @@ void Machine::collect(const std::vector<Seat> &seats) {
   const auto memory = [&](std::size_t member) -> Memory & {
     return ranks[seats[member].rank]->memory;
   };
-  if (movesOperands(group.operation)) {
+  if (movesOperands(group.operation) && group.operation != Collective::BroadcastWeights) {
     std::vector<Term> given;
     for (std::size_t member = 0; member < seats.size(); ++member)
       given.push_back(memory(member).read(use(member, 0).needs()));
@@ -281,7 +285,10 @@ void Machine::collect(const std::vector<Seat> &seats) {
   for (std::size_t member = 0; member < seats.size(); ++member)
     given.push_back(memory(member).take(use(member, 0).places[0]));
   for (std::size_t member = 0; member < seats.size(); ++member) {
-    if (group.operation == Collective::Broadcast) {
+    if (group.operation == Collective::Broadcast ||
+        group.operation == Collective::BroadcastWeights) {
+      if (member != group.root && group.operation == Collective::BroadcastWeights)
+        effects.arrive(seats[member].rank);
       if (member != group.root)
         memory(member).put(use(member, 0).places[0], given[group.root]);
       continue;
@@ -327,9 +334,10 @@ void Machine::judgePeerOrder(const std::vector<Seat> &seats) {
       const Collective operation =
           isGroup ? plan.groups[lane.group].operation : Collective::Broadcast;
       const bool isRoot = isGroup ? index == plan.groups[lane.group].root : index == 0;
-      end.gives = operation != Collective::Broadcast || isRoot;
-      end.takes =
-          operation == Collective::Broadcast ? !isRoot : operation != Collective::Gather || isRoot;
+      const bool isFromRoot =
+          operation == Collective::Broadcast || operation == Collective::BroadcastWeights;
+      end.gives = !isFromRoot || isRoot;
+      end.takes = isFromRoot ? !isRoot : operation != Collective::Gather || isRoot;
     }
     ends.push_back(end);
   }
@@ -342,9 +350,10 @@ Verdict Machine::compare() {
   if (std::string text = tally.fault(); !text.empty())
     return {Fault::Tasks, std::move(text)};
   const BufferKind kept = meaning.isSharded() ? BufferKind::WeightShare : BufferKind::Weights;
-  for (const auto &rank : ranks)
+  for (const auto &rank : ranks) // of engines, samples tell
     for (const Buffer &buffer : rank->layout.buffers)
-      if (buffer.kind == kept || buffer.kind == BufferKind::Moments) {
+      if (!plan.mesh.isEngine(rank->rank) &&
+          (buffer.kind == kept || buffer.kind == BufferKind::Moments)) {
         const LocalStage local = rank->program.stages[buffer.stage];
         const Term left = rank->memory.read({buffer.tier, buffer.offset, buffer.bytes});
         effects.see(finalOf(terms, buffer.kind == kept ? BufferKind::Weights : buffer.kind,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/Plan/BatchCaps.h"
+
 namespace vime::interpreter {
 
 using plan::Decision;
@@ -12,8 +14,11 @@ std::uint32_t Meaning::decided(Term header, Decision decision) const {
   const Step &step = course[stepOf(header)];
   const bool ended = isHeader(header, Phase::Reported) && step.evaluationStops;
   switch (decision) {
-  case Decision::Microbatches:
-    return step.microbatches;
+  case Decision::Microbatches: // of a round nobody knows before it is packed
+    return hasRounds(plan) && isHeader(header, Phase::Decided) ? plan.data.microbatches
+                                                               : step.microbatches;
+  case Decision::Rollout:
+    return step.rollout;
   case Decision::Evaluate:
     return step.evaluate;
   case Decision::Save:
@@ -106,6 +111,18 @@ Term Meaning::loss(bool evaluates, std::uint32_t stage, std::uint32_t microbatch
                    const TaskInputs &in, Term labels) const {
   const Term made = this->made(Op::Loss, evaluates, stage, microbatch, in);
   return made == kEmpty ? made : terms.make(Op::Loss, {}, {made, labels});
+}
+
+Term Meaning::policy(Op op, std::uint32_t stage, std::uint32_t microbatch, const TaskInputs &in,
+                     Term labels, Term policy, Term reference) const {
+  const Term made = this->made(op, false, stage, microbatch, in);
+  return made == kEmpty ? made : terms.make(op, {}, {made, labels, policy, reference});
+}
+
+Term Meaning::reference(std::uint32_t stage, std::uint32_t microbatch, const TaskInputs &in,
+                        Term labels) const {
+  const Term made = this->made(Op::Reference, false, stage, microbatch, in);
+  return made == kEmpty ? made : terms.make(Op::Reference, {}, {made, labels});
 }
 
 Term Meaning::sum(std::vector<Term> contributions) const {

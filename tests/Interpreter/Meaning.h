@@ -26,7 +26,7 @@ constexpr std::uint32_t stageNumber(std::uint32_t model, std::uint32_t stage) {
 }
 
 /// Columns of the text that a step loads.
-enum class Column : std::uint8_t { Tokens, Labels, Segments };
+enum class Column : std::uint8_t { Tokens, Labels, Segments, Policy };
 
 /// What one task reads; kNothing where it has none.
 struct TaskInputs {
@@ -90,6 +90,37 @@ public:
                   const TaskInputs &in) const {
     return made(op, false, stage, microbatch, in);
   }
+
+  // ---- rounds ----
+  std::uint32_t roundOf(std::uint32_t step) const { return step / plan.round.rollout.steps; }
+  /// Held-out prompts are always the same.
+  Term prompts(bool heldOut, std::uint32_t round) const {
+    return terms.make(Op::Prompts, {heldOut ? 1u : 0u, heldOut ? 0u : round});
+  }
+  Term samples(std::uint32_t engine, std::uint32_t version, Term prompts,
+               std::vector<Term> weights) const {
+    weights.insert(weights.begin(), prompts);
+    return terms.make(Op::Samples, {engine, version}, weights);
+  }
+  /// The coordinator's own.
+  Term noSamples() const { return terms.make(Op::Samples, {~0u}); }
+  Term round(std::uint32_t round, const std::vector<Term> &samples) const {
+    return terms.make(Op::Round, {round}, samples);
+  }
+  Term scored(bool heldOut, const std::vector<Term> &samples) const {
+    return terms.make(Op::Scored, {heldOut ? 1u : 0u}, samples);
+  }
+  /// What a step loads of a round instead of a text.
+  Term sample(Column column, std::uint32_t step, std::uint32_t replica, std::uint32_t microbatch,
+              Term round) const {
+    return terms.make(Op::Text, {static_cast<std::uint32_t>(column), step, replica, microbatch},
+                      {round});
+  }
+  /// LossStash or Loss.
+  Term policy(Op op, std::uint32_t stage, std::uint32_t microbatch, const TaskInputs &in,
+              Term labels, Term policy, Term reference) const;
+  Term reference(std::uint32_t stage, std::uint32_t microbatch, const TaskInputs &in,
+                 Term labels) const;
 
   // ---- gradients and the update ----
   Term sum(std::vector<Term> contributions) const;

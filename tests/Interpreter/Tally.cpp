@@ -1,5 +1,8 @@
 #include "tests/Interpreter/Tally.h"
 
+#include "runtime/Plan/BatchCaps.h"
+#include "tests/Interpreter/Meaning.h"
+
 namespace vime::interpreter {
 
 using plan::Opcode;
@@ -8,7 +11,7 @@ namespace {
 
 bool isCounted(Opcode opcode) {
   return plan::findSignature(plan::code(opcode))->family == plan::Family::Compute ||
-         opcode == Opcode::Load || opcode == Opcode::LoadEvaluation;
+         opcode == Opcode::Load || opcode == Opcode::LoadRound || opcode == Opcode::LoadEvaluation;
 }
 
 } // namespace
@@ -50,12 +53,23 @@ std::string Tally::ofPass(std::uint32_t step, std::uint32_t replica, bool evalua
     found += wanted;
     return times(task) == wanted ? std::string() : words(task);
   };
-  std::string fault = wrong(evaluates ? Opcode::LoadEvaluation : Opcode::Load, 0, 0, 1);
+  const bool inRounds = plan::hasRounds(plan);
+  std::string fault = wrong(evaluates  ? Opcode::LoadEvaluation
+                            : inRounds ? Opcode::LoadRound
+                                       : Opcode::Load,
+                            0, 0, 1);
   for (std::uint32_t stage = 0; stage < stages; ++stage)
     for (std::uint32_t microbatch = 0; microbatch < microbatches && fault.empty(); ++microbatch) {
       const bool isLast = stage + 1 == stages;
       const Opcode forward = evaluates ? Opcode::Evaluate : Opcode::Forward,
-                   loss = evaluates ? Opcode::EvaluateLoss : Opcode::Loss;
+                   loss = evaluates  ? Opcode::EvaluateLoss
+                          : inRounds ? Opcode::PolicyLoss
+                                     : Opcode::Loss;
+      if (plan::hasReference(plan)) {
+        const std::uint32_t reference = stageNumber(1, stage);
+        fault += wrong(Opcode::Infer, reference, microbatch, 1);
+        fault += wrong(Opcode::LogProbabilities, reference, microbatch, isLast ? 1 : 0);
+      }
       fault += wrong(forward, stage, microbatch, wanted(forward, stage, microbatch));
       fault += wrong(loss, stage, microbatch, isLast ? wanted(loss, stage, microbatch) : 0);
       if (evaluates)
@@ -73,7 +87,7 @@ std::string Tally::fault() const {
   for (std::uint32_t step = 0; step < course.steps(); ++step)
     for (std::uint32_t replica = 0; replica < plan.mesh.data; ++replica)
       for (const bool evaluates : {false, true}) {
-        if (evaluates && course[step].evaluate != 1)
+        if (evaluates && (course[step].evaluate != 1 || plan::hasRounds(plan)))
           continue;
         if (std::string fault = ofPass(step, replica, evaluates, found); !fault.empty())
           return fault;

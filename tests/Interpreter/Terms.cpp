@@ -40,12 +40,17 @@ constexpr std::string_view kNames[] = {"nothing",
                                        "kept",
                                        "measured",
                                        "snapshot",
+                                       "prompts",
+                                       "samples",
+                                       "round",
+                                       "reference",
                                        "report",
                                        "evaluation_report",
                                        "export",
                                        "export_commit",
                                        "saved",
                                        "named",
+                                       "scored",
                                        "final"};
 
 } // namespace

@@ -55,6 +55,12 @@ enum class Op : std::uint8_t {
   Kept, // what a step was made from: header, weights, moments
   Measured,
   Snapshot,
+  // Of rounds: prompts, held out or of a round; what an engine answers, with which weights and
+  // version; what a round trains on; log-probabilities by the reference.
+  Prompts,
+  Samples,
+  Round,
+  Reference,
   // What can be seen from outside.
   Report,
   EvaluationReport,
@@ -62,6 +68,7 @@ enum class Op : std::uint8_t {
   ExportCommit,
   Saved,
   Named, // a checkpoint, by its step
+  Scored,
   Final
 };
 

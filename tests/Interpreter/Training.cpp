@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Describe.h"
 
@@ -24,14 +25,23 @@ public:
 
   Trained run() {
     for (std::uint32_t step = 0; step < course.steps(); ++step) {
+      if (hasRounds(plan))
+        beginStep(step);
       update(step);
-      if (course[step].evaluate == 1)
+      if (course[step].evaluate == 1 && !hasRounds(plan))
         evaluate(step);
       if (course[step].save == 1)
         save(step);
     }
+    if (plan.round.evaluation.every != 0)
+      see(meaning.scored(true, answers(true, 0, meaning.roundOf(course.steps() - 1) + 2)));
     if (!plan.run.exportTo.empty())
       exportAll();
+    for (std::uint32_t replica = 0; hasReference(plan) && replica < plan.mesh.data; ++replica)
+      for (std::uint32_t stage = 0; stage < stages; ++stage) {
+        const std::uint32_t number = stageNumber(1, stage);
+        see(finalOf(terms, BufferKind::Weights, number, replica, meaning.initial(true, number)));
+      }
     for (std::uint32_t replica = 0; replica < plan.mesh.data; ++replica)
       for (std::uint32_t stage = 0; stage < stages; ++stage) {
         see(finalOf(terms, BufferKind::Weights, stage, replica, weights[stage]));
@@ -50,6 +60,50 @@ private:
     std::vector<Term> losses;
   };
 
+  /// Of the coordinator and of all engines.
+  std::vector<Term> answers(bool heldOut, std::uint32_t round, std::uint32_t version) {
+    std::vector<Term> samples = {meaning.noSamples()};
+    for (std::uint32_t rank = plan.mesh.trainers(); rank < plan.mesh.ranks(); ++rank)
+      samples.push_back(meaning.samples(rank, version, meaning.prompts(heldOut, round), weights));
+    return samples;
+  }
+
+  /// Engines have the weights of the moment.
+  void beginStep(std::uint32_t step) {
+    const std::uint32_t number = meaning.roundOf(step);
+    if (course[step].evaluate == 1)
+      see(meaning.scored(true, answers(true, number, number + 1)));
+    if (course[step].rollout == 0)
+      return;
+    const std::vector<Term> samples = answers(false, number, number + 1);
+    see(meaning.scored(false, samples));
+    round = meaning.round(number, samples);
+  }
+
+  /// Of the last stage, what the reference thinks of a microbatch; kNothing if there is none.
+  Term referenceOf(Term header, std::uint32_t step, std::uint32_t replica,
+                   std::uint32_t microbatch) {
+    const auto column = [&](Column of) {
+      return meaning.sample(of, step, replica, microbatch, round);
+    };
+    Term input = column(Column::Tokens), stash = kNothing;
+    for (std::uint32_t stage = 0; hasReference(plan) && stage < stages; ++stage) {
+      const std::uint32_t number = stageNumber(1, stage);
+      const TaskInputs in{.header = header,
+                          .segments = column(Column::Segments),
+                          .input = input,
+                          .weights = meaning.initial(true, number)};
+      input = meaning.output(false, number, microbatch, in);
+      stash = meaning.stash(false, number, microbatch, in);
+    }
+    return hasReference(plan)
+               ? meaning.reference(
+                     stageNumber(1, stages - 1), microbatch,
+                     {.header = header, .segments = column(Column::Segments), .stash = stash},
+                     column(Column::Labels))
+               : kNothing;
+  }
+
   bool hasTiedHead(std::uint32_t stage) const {
     return model.config.tiedHead && stage + 1 == stages;
   }
@@ -61,7 +115,8 @@ private:
               std::vector(stages, std::vector<Term>(microbatches, kNothing)),
               {}};
     const auto text = [&](Column column, std::uint32_t microbatch) {
-      return meaning.text(column, evaluates, step, replica, microbatch);
+      return hasRounds(plan) ? meaning.sample(column, step, replica, microbatch, round)
+                             : meaning.text(column, evaluates, step, replica, microbatch);
     };
     for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch) {
       Term input = text(Column::Tokens, microbatch);
@@ -83,6 +138,16 @@ private:
                               .segments = text(Column::Segments, microbatch),
                               .stash = pass.stashes[stages - 1][microbatch]};
       const Term labels = text(Column::Labels, microbatch);
+      if (hasRounds(plan)) {
+        const auto made = [&](Op op) {
+          return meaning.policy(op, stages - 1, microbatch, ofLoss, labels,
+                                text(Column::Policy, microbatch),
+                                referenceOf(header, step, replica, microbatch));
+        };
+        pass.losses.push_back(made(Op::Loss));
+        pass.stashes[stages - 1][microbatch] = made(Op::LossStash);
+        continue;
+      }
       pass.losses.push_back(meaning.loss(evaluates, stages - 1, microbatch, ofLoss, labels));
       pass.stashes[stages - 1][microbatch] =
           meaning.lossStash(evaluates, stages - 1, microbatch, ofLoss, labels);
@@ -135,10 +200,16 @@ private:
     apply(step, gradients, stats);
   }
 
+  std::vector<LocalStage> trainedOf(std::uint32_t rank) const {
+    std::vector<LocalStage> trained = programOf(plan, rank)->stages;
+    std::erase_if(trained, [](const LocalStage &local) { return !isTrained(local); });
+    return trained;
+  }
+
   std::uint32_t lastRank() const {
     for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank)
       for (const LocalStage &local : programOf(plan, rank)->stages)
-        if (local.stage + 1 == stages)
+        if (isTrained(local) && local.stage + 1 == stages)
           return rank;
     return 0;
   }
@@ -189,7 +260,7 @@ private:
     std::vector<Term> squares;
     for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
       Term record = kNothing;
-      for (const LocalStage &local : programOf(plan, rank)->stages)
+      for (const LocalStage &local : trainedOf(rank))
         record = terms.with(record, kSquares, stageNumber(local.model, local.stage),
                             meaning.square(scaled[local.stage]));
       squares.push_back(record);
@@ -221,7 +292,7 @@ private:
     std::vector<Term> stats;
     for (std::uint32_t rank = 0; rank < plan.mesh.pipeline; ++rank) {
       Term record = kNothing;
-      for (const LocalStage &local : programOf(plan, rank)->stages) {
+      for (const LocalStage &local : trainedOf(rank)) {
         see(meaning.exported(local.stage, weights[local.stage]));
         record = terms.with(record, kCounters, kExported + local.stage, weights[local.stage]);
       }
@@ -240,6 +311,7 @@ private:
   const std::uint32_t stages, slices;
   const bool runsEarly;               // the optimizer
   std::vector<Term> weights, moments; // of each stage
+  Term round = kNothing;              // that steps train on
   Trained trained;
 };
 

@@ -29,7 +29,8 @@ bool clears(const Action &action, std::string_view operand) {
 
 /// One slot for each microbatch of a step, filled by one action.
 bool isPerMicrobatch(BufferKind kind) {
-  return kind >= BufferKind::Segments && kind <= BufferKind::Losses;
+  return (kind >= BufferKind::Segments && kind <= BufferKind::Losses) ||
+         kind == BufferKind::Policy || kind == BufferKind::Reference;
 }
 
 Place slotOf(const Buffer &buffer, std::uint32_t slot, std::uint64_t bytes) {
@@ -123,6 +124,20 @@ std::vector<Use> Access::of(const Action &action, std::uint32_t microbatch,
     use.needed = moves || needs[operand].bytes == 0 ? whole : std::min(needs[operand].bytes, whole);
     use.kind = layout.buffers[index].kind;
     uses.push_back(std::move(use));
+  }
+  if (signature.opcode == Opcode::Generate) // with weights that it was told of before
+    for (const Buffer &buffer : layout.buffers)
+      if (buffer.kind == BufferKind::Weights)
+        uses.push_back({.present = true,
+                        .reads = true,
+                        .places = {slotOf(buffer, 0, buffer.bytes)},
+                        .needed = buffer.bytes,
+                        .kind = buffer.kind});
+  if (signature.opcode == Opcode::BroadcastWeights) { // of which a part
+    const std::uint64_t bucket = plan.groups[program.lanes[action.lane].group].message.fixed,
+                        begin = std::min(bucket * action.immediate, uses[0].needed);
+    uses[0].places[0].begin += begin;
+    uses[0].places[0].bytes = uses[0].needed = std::min(bucket, uses[0].needed - begin);
   }
   return uses;
 }

@@ -34,6 +34,10 @@ constexpr std::array kRules = {
                  "what belongs to a step (deciding, loading, measuring, reporting) runs once in "
                  "it; a second time leaves the same as the first",
                  "duplicate"},
+    StricterRule{"S0113",
+                 "prompts are sent, answered and gathered once; a second time gives the same "
+                 "samples, at the price of making them",
+                 "duplicate"},
     StricterRule{"S0107",
                  "steps end early where `stop` is decided and nowhere else; that another condition "
                  "holds in the last step first is decided by the coordinator",
@@ -99,6 +103,8 @@ constexpr std::array kRules = {
     // C, D
     StricterRule{"C0201", "a loop has one number of trips and one period on all ranks, or no clock "
                           "serves them all; where `stop` ends it earlier, all ranks end alike"},
+    StricterRule{"D0102", "engines get the header before a step is packed; a question for its "
+                          "microbatches does no harm only where what it decides about does none"},
     StricterRule{"D0203", "a plan says what may vary: a condition that holds always or never "
                           "decides nothing, and the run is the same without it"},
     StricterRule{"D0401", "both ends of a message lie in one case; across the edge of a case that "
@@ -121,6 +127,30 @@ constexpr std::array kRules = {
         "it; a call with one member goes unmissed, and an added scaling is overwritten"},
     // K, M
     StricterRule{"K0101", kStray, "duplicate"},
+    StricterRule{"S0106",
+                 "prompts are drawn in steps in which they are answered; those that are drawn in "
+                 "others nobody sees",
+                 "change a case"},
+    StricterRule{"S0113",
+                 "prompts are drawn in steps in which they are answered; those that are drawn in "
+                 "others nobody sees",
+                 "change a case"},
+    StricterRule{"W0302",
+                 "each kind of step is judged as if all were of that kind; that an engine has a "
+                 "version in one without a sync, it has from an earlier step",
+                 "change a case"},
+    StricterRule{"W0102",
+                 "whatever an engine forgets, it forgets while it is paused; in a case that it "
+                 "never enters it is not asked to",
+                 "move an action"},
+    StricterRule{"W0102",
+                 "whatever an engine forgets, it forgets while it is paused; in a case that it "
+                 "never enters it is not asked to",
+                 "swap two actions"},
+    StricterRule{"W0201",
+                 "each part of the weights arrives once for a version; a second time it is the "
+                 "same, at the price of a message",
+                 "duplicate"},
     StricterRule{"K0102", kStray, "duplicate"},
     StricterRule{"K0103",
                  "what a checkpoint takes runs only where `save` is decided; taken in other steps "
