@@ -153,6 +153,14 @@ TEST(W3, WeightsWithoutAVersion) {
             "W0302 W0201");
 }
 
+TEST(W3, SomethingNewBehindAVersion) {
+  EXPECT_EQ(onEngines([](RoundDraft &draft, auto rank) {
+              draft.repeat(rank, "install, stage 1");
+              draft.move(rank, "install, stage 1", 1, "resume");
+            }),
+            "W0302");
+}
+
 TEST(W3, AVersionOfARunningEngine) {
   EXPECT_EQ(findingsAfter([](RoundDraft &draft) {
               draft.repeat(2, "publish");

@@ -174,6 +174,25 @@ TEST(S3, ABroadcastFromAnEngine) {
             "S0305");
 }
 
+/// Held-out prompts are answered where a round begins, and so not in every step.
+TEST(D3, EveryStepIsEvaluatedAndNotEveryStepBeginsARound) {
+  EXPECT_EQ(codesAfter([](RoundDraft &draft) {
+              for (DecisionRange &range : draft.plan.decisions)
+                if (range.decision == Decision::Evaluate)
+                  range.values = {1};
+            }),
+            "S0201 W0105");
+}
+
+/// A header that has not been packed says nothing of tokens.
+TEST(S4, AnEngineSkipsWhatHasNoMicrobatch) {
+  EXPECT_EQ(onEngines([](RoundDraft &draft, auto rank) {
+              draft.action(rank, "publish").flags |= kSkipIfEmpty;
+              draft.action(rank, "wake").flags |= kSkipIfEmpty;
+            }),
+            "S0417");
+}
+
 TEST(C3, AnEngineDoesNotCall) {
   RoundDraft draft;
   draft.remove(3, "broadcast `prompts`");
