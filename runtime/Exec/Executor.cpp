@@ -112,6 +112,10 @@ Status Executor::runLoop(std::size_t index) {
     return trips.status();
   around[depth++] = iteration;
   bool ends = false;
+  if (isLoopOverSteps(state.plan, state.program, loop)) { // first values are part of no step
+    state.counters.computeNanoseconds = 0;
+    state.counters.since = Clock::now();
+  }
   // A resumed run has fewer steps and is the same program otherwise.
   for (iteration = isLoopOverSteps(state.plan, state.program, loop) ? state.firstStep : 0;
        iteration < *trips && !ends; ++iteration) {

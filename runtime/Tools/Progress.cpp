@@ -129,13 +129,16 @@ std::string Progress::lineOfRound(const StepSummary &step) const {
   const PolicyRecord &policy = step.record.policy;
   const RoundRecord &round = summary.rounds.back();
   const std::uint64_t skipped = summary.skippedSteps();
-  return fmt::format("step {:>{}}/{}  round {}  reward {:.3f}  length {:.1f}  loss {:.4f}  "
-                     "kl {:.2g}  clipped {:.1f} %  {:.3f} s + {:.3f} s rollout, {:.0f} tokens/s  "
-                     "bubble {:4.1f} % (plan {:.1f}){}",
+  const std::string rollout = round.generationSeconds > 0
+                                  ? fmt::format("{:.3f} s rollout, {:.0f} tokens/s",
+                                                rolloutSeconds(round), tokensPerSecond(round))
+                                  : std::string("a replayed rollout");
+  const double loss = step.record.loss;
+  return fmt::format("step {:>{}}/{}  round {}  reward {}  length {:.1f}  loss {:.4f}  "
+                     "kl {:.2g}  clipped {:.1f} %  {:.3f} s + {}  bubble {:4.1f} % (plan {:.1f}){}",
                      step.record.step + 1, width, summary.plannedSteps, round.round + 1,
-                     round.rewardMean, meanLength(round), step.record.loss, policy.kl,
-                     100 * policy.clipped, step.seconds, rolloutSeconds(round),
-                     tokensPerSecond(round), 100 * step.bubble, 100 * summary.expectedBubble(),
+                     rewardText(round.rewardMean), meanLength(round), std::abs(loss) < 5e-5 ? 0 : loss,
+                     policy.kl, 100 * policy.clipped, step.seconds, rollout, 100 * step.bubble, 100 * summary.expectedBubble(),
                      skipped == 0 ? "" : fmt::format("  {} skipped", skipped));
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/Tools/RunSummary.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -97,6 +98,10 @@ double tokensPerSecond(const RoundRecord &round) {
                                      : 0;
 }
 
+std::string rewardText(double reward) {
+  return std::abs(reward) < 1e6 ? fmt::format("{:.3f}", reward) : fmt::format("{:.3g}", reward);
+}
+
 double rolloutSeconds(const RoundRecord &round) {
   return round.syncSeconds + round.generationSeconds + round.scoreSeconds;
 }
@@ -163,11 +168,16 @@ std::string roundsText(const RunSummary &summary) {
     sum.syncSeconds += round.syncSeconds;
     sum.scoreSeconds += round.scoreSeconds;
   }
-  return fmt::format("\n  {}, reward {:.3f} → {:.3f}\n  rollouts      {:.1f} s: sync {:.1f} s, "
-                     "generation {:.1f} s at {:.0f} tokens/s, rewards {:.1f} s",
-                     counted(summary.rounds.size(), "round"), summary.rounds.front().rewardMean,
-                     summary.rounds.back().rewardMean, rolloutSeconds(sum), sum.syncSeconds,
-                     sum.generationSeconds, tokensPerSecond(sum), sum.scoreSeconds);
+  const std::string generation =
+      sum.generationSeconds > 0
+          ? fmt::format("generation {:.1f} s at {:.0f} tokens/s, rewards {:.1f} s",
+                        sum.generationSeconds, tokensPerSecond(sum), sum.scoreSeconds)
+          : std::string("samples replayed from dumps");
+  return fmt::format("\n  {}, reward {} → {}\n  rollouts      {:.1f} s: sync {:.1f} s, {}",
+                     counted(summary.rounds.size(), "round"),
+                     rewardText(summary.rounds.front().rewardMean),
+                     rewardText(summary.rounds.back().rewardMean), rolloutSeconds(sum),
+                     sum.syncSeconds, generation);
 }
 
 } // namespace

@@ -32,6 +32,8 @@ double tokensPerSecond(const StepSummary &step);
 double tokensPerSecond(const RoundRecord &round);
 /// What a round takes besides its steps.
 double rolloutSeconds(const RoundRecord &round);
+/// With three decimals, or, of a huge one, three digits.
+std::string rewardText(double reward);
 double meanLength(const RoundRecord &round); // of responses
 /// `mean reward 0.530, pass@1 0.500, pass@4 0.710`
 std::string scoresOf(const PromptsRecord &record);

@@ -124,8 +124,9 @@ Status replay(RankState &state, const Instruction &instruction) {
                   headerAt(instruction.operands[0]).round, instruction.operands[2]);
   if (!report.ok())
     return report.status();
-  state.coordinator->observer().roundFinished(
-      recordOf(*report, slowestOf(state.plan.round, instruction.operands[1])));
+  plan::BatchHeader nothingGenerated = slowestOf(state.plan.round, instruction.operands[1]);
+  nothingGenerated.generationSeconds = 0;
+  state.coordinator->observer().roundFinished(recordOf(*report, nothingGenerated));
   return Status();
 }
 
