@@ -84,11 +84,16 @@ std::optional<FileFingerprint> readPrompts(const Job &job, const Field<std::stri
         .withHelp(fmt::format("use `count: {}`, or more prompts", prompts->count()));
     return std::nullopt;
   }
-  findings.error(Rule::J, number(JobCode::PromptsUnreadable), prompts.status().message())
+  constexpr std::string_view kHelp = "\nhelp: "; // what is wrong with a line may come with one
+  const std::string &said = prompts.status().message();
+  const std::size_t end = std::min(said.find(kHelp), said.size());
+  const std::string help = end != said.size() ? said.substr(end + kHelp.size())
+                           : prompts.status().code() == StatusCode::File
+                               ? "a relative path counts from the folder of the job file"
+                               : "a line is `{\"prompt\": \"12+7=\", \"answer\": \"19\"}`";
+  findings.error(Rule::J, number(JobCode::PromptsUnreadable), said.substr(0, end))
       .at(file.span)
-      .withHelp(prompts.status().code() == StatusCode::File
-                    ? "a relative path counts from the folder of the job file"
-                    : "a line is `{\"prompt\": \"12+7=\", \"answer\": \"19\"}`");
+      .withHelp(help);
   return std::nullopt;
 }
 

@@ -45,6 +45,8 @@ StatusOr<RewardReply> parseReply(std::string_view text) {
     return Status(StatusCode::InvalidInput, fmt::format("answered {}, {}", shortened(text), what));
   };
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() && (text.find("NaN") != text.npos || text.find("Infinity") != text.npos))
+    return refuse("whose score is not finite: JSON has no NaN and no Infinity");
   if (!json.is_object())
     return refuse("which is no JSON object");
   const auto id = json.find("id"), score = json.find("score");
