@@ -1,6 +1,6 @@
 // RolloutWriter: what engines and coordinator do in a round, as actions.
 //
-//   RolloutWriter rollout(plan, localStages, depth, programs);
+//   RolloutWriter rollout(plan, groups, localStages, programs);
 //   rollout.wake();                       // before the first round
 //   rollout.sync(); rollout.generate();   // at the beginning of each
 //
@@ -31,7 +31,6 @@ RolloutGroups addRolloutGroups(plan::Plan &plan, const plan::Message &header);
 class RolloutWriter {
 public:
   /// `localStages`: of each rank of a replica, those of the trained model first.
-  /// `depth`: stages of that model.
   RolloutWriter(const plan::Plan &plan, const RolloutGroups &groups,
                 const std::vector<std::vector<plan::LocalStage>> &localStages,
                 ProgramWriter &programs)
