@@ -1,12 +1,12 @@
 """The lines of the table, part by part. Each part is a function that yields lines as soon as it has them."""
 
-import dataclasses
 import json
 import statistics
-import typing
 
 import vime
+from line import Line, against
 from measure import spread
+from round_parts import rounds
 
 # Orders that PyTorch has too: its class, and our chunks.
 ORDERS = {"gpipe": ("ScheduleGPipe", None), "1f1b": ("Schedule1F1B", None),
@@ -14,25 +14,6 @@ ORDERS = {"gpipe": ("ScheduleGPipe", None), "1f1b": ("Schedule1F1B", None),
 # The decoder of peers/decoder.py: hidden, layers, ffn; and targets of CPU and wall of a pipeline, and of CPU of one process.
 DECODERS = {256: (8, 688, 0.5, 0.55, 0.5), 64: (8, 172, 0.35, 0.4, 0.35)}
 median = statistics.median
-
-
-@dataclasses.dataclass
-class Line:
-    name: str
-    ours: str
-    other: str = ""
-    ratio: typing.Optional[float] = None
-    target: typing.Optional[float] = None  # of the ratio, or of `measured` where there is none
-    measured: typing.Optional[float] = None
-
-    @property
-    def value(self):
-        return self.measured if self.ratio is None else self.ratio
-
-
-def against(name, ours, theirs, unit, digits, target):
-    """Ours against the peer's, each a list of rounds in the same unit."""
-    return Line(name, spread(ours, unit, digits), spread(theirs, unit, digits), median(ours) / median(theirs), target)
 
 
 def decoder(hidden):
@@ -238,4 +219,4 @@ def foretold(measure, orders):
 
 PARTS = {"null": null, "tiny": tiny, "compile": compile_large, "orders": every_order, "single": single, "libtorch": libtorch,
          "overhead": overhead, "sleep": sleep, "commits": commits, "foretold": foretold, "pipeline": pipeline,
-         "engine": engine}
+         "engine": engine, "rounds": rounds}
