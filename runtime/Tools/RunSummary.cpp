@@ -51,7 +51,7 @@ double bubbleOf(std::span<const plan::RankStats> ranks) {
 RunSummary::RunSummary(const plan::Plan &plan, std::string transport)
     : name(plan.run.name), transport(std::move(transport)), savedIn(plan.checkpoint.directory),
       plannedSteps(plan.run.steps), expected(plan.predictions), hasRounds(plan::hasRounds(plan)),
-      computeSeconds(plan.mesh.ranks()), cores(availableCores()),
+      computeSeconds(plan.mesh.trainers()), cores(availableCores()),
       processAllowance(plan::processAllowance(plan)) {
   for (std::uint32_t rank = 0; rank < plan.mesh.ranks(); ++rank) {
     arenaBytes.push_back(plan::arenaBytes(plan, rank));
@@ -212,10 +212,10 @@ std::string textOf(const RunSummary &summary) {
                       "expects {:.1f} %{}",
                       100 * summary.bubble(), 100 * summary.expectedBubble(),
                       summary.expected.costs.empty() ? " (unit costs)" : "");
-  if (summary.computeSeconds.size() > summary.cores)
+  if (summary.arenaBytes.size() > summary.cores)
     text += fmt::format("\n                ({} ranks share {} cores: waiting for a core counts as "
                         "compute, the true value is larger)",
-                        summary.computeSeconds.size(), summary.cores);
+                        summary.arenaBytes.size(), summary.cores);
   text += "\n  peak memory  ";
   for (std::size_t rank = 0; rank < summary.arenaBytes.size(); ++rank)
     text +=
@@ -403,10 +403,13 @@ std::string jsonOf(const RunSummary &summary) {
     json["rounds"].push_back(roundJson(round));
   for (const PromptsRecord &one : summary.promptEvaluations)
     json["prompt_evaluations"].push_back(promptsJson(one));
-  for (std::size_t rank = 0; rank < summary.arenaBytes.size(); ++rank)
-    json["ranks"].push_back({{"rank", rank},
-                             {"arena_bytes", summary.arenaBytes[rank]},
-                             {"compute_seconds", summary.computeSeconds[rank]}});
+  for (std::size_t rank = 0; rank < summary.arenaBytes.size(); ++rank) {
+    const bool trains = rank < summary.computeSeconds.size();
+    json["ranks"].push_back(
+        {{"rank", rank},
+         {"arena_bytes", summary.arenaBytes[rank]},
+         {"compute_seconds", trains ? Json(summary.computeSeconds[rank]) : Json()}});
+  }
   for (const ResidentRecord &process : summary.resident)
     json["resident"].push_back(residentJson(summary, process));
   for (const StepSummary &step : summary.steps)

@@ -54,7 +54,7 @@ struct RunSummary {
   std::vector<RoundRecord> rounds;
   std::vector<PromptsRecord> promptEvaluations;
   bool hasRounds = false;
-  std::vector<double> computeSeconds;    // by rank
+  std::vector<double> computeSeconds;    // by rank that trains; engines tell theirs with samples
   std::vector<std::uint64_t> arenaBytes; // by rank, all tiers: exact, known before the run
   std::vector<ResidentRecord> resident;  // of each process that told
   unsigned cores = 1;

@@ -79,6 +79,8 @@ def judge_first_steps(checks, summary, steps):
     checks.say(any(step["policy"]["ratio"] != 1 for step in summary["history"]), "later steps have another ratio")
     checks.say([one["version"] for one in summary["rounds"]] == [1, 2, 3], "versions of rounds")
     checks.say([one["version"] for one in summary["prompt_evaluations"]] == [1, 3, 4], "versions of evaluations")
+    checks.say([rank["compute_seconds"] is None for rank in summary["ranks"]] == [False, False, True],
+               "compute is told of ranks that train")
     checks.say(len({step["loss"] for step in summary["history"]}) > 1, "losses differ")
 
 
