@@ -44,6 +44,8 @@ bool isOfPlan(const Signature &writer, const Plan &plan) {
   case Opcode::DrawEvaluation:
   case Opcode::Generate:
     return hasRounds(plan);
+  case Opcode::Advantage:
+    return plan.round.algorithm.klInReward;
   case Opcode::OptimizeEarly:
   case Opcode::Settle:
   case Opcode::Redo:
@@ -53,6 +55,13 @@ bool isOfPlan(const Signature &writer, const Plan &plan) {
   default:
     return true;
   }
+}
+
+/// Where a KL is taken out of the rewards, advantages are not those that were loaded.
+bool isBeforeAdvantages(const Plan &plan, const Action &reader, Product product) {
+  return plan.round.algorithm.klInReward && reader.opcode == code(Opcode::PolicyLoss) &&
+         opcodeOf(product) == opcodeIndex(Opcode::LoadRound) &&
+         signatureTable()[opcodeOf(product)]->operands[operandOf(product)].name == "policy";
 }
 
 bool isEarly(Product product) { return opcodeOf(product) == opcodeIndex(Opcode::OptimizeEarly); }
@@ -105,7 +114,8 @@ bool Comparison::holds(const Read &read, const Value &value, std::uint32_t insta
   if (need.step == OfStep::Latest && isBehindSteps(rank, instant))
     return true;
   const Need::Products &wanted = wantedBy(read);
-  if (std::find(wanted.begin(), wanted.end(), value.product) == wanted.end())
+  if (std::find(wanted.begin(), wanted.end(), value.product) == wanted.end() ||
+      isBeforeAdvantages(table.plan(), table.action(rank, read.entry), value.product))
     return false;
   const Signature &writer = *signatures[opcodeOf(value.product)];
   return (!isLoaded(value.product) || isOfReplica(value)) &&
@@ -250,7 +260,8 @@ std::string Comparison::wantedText(const Read &read) const {
   std::string text;
   const Need::Products &wanted = wantedBy(read);
   for (const Product product : wanted)
-    if (product != kNothing && isOfPlan(*signatures[opcodeOf(product)], table.plan()))
+    if (product != kNothing && isOfPlan(*signatures[opcodeOf(product)], table.plan()) &&
+        !isBeforeAdvantages(table.plan(), table.action(rank, read.entry), product))
       text += (text.empty() ? "needs the " : " or the ") + nameOf(product);
   const Signature &writer = *signatures[opcodeOf(wanted[0])];
   if (writer.perStage && need.stage != OfStage::Any)

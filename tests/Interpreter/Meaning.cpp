@@ -119,6 +119,20 @@ Term Meaning::policy(Op op, std::uint32_t stage, std::uint32_t microbatch, const
   return made == kEmpty ? made : terms.make(op, {}, {made, labels, policy, reference});
 }
 
+std::vector<Term> Meaning::advantages(Term header,
+                                      const std::vector<std::vector<Term>> &columns) const {
+  constexpr std::size_t kPolicy = 2;
+  std::vector<Term> all = {ofTask(header)}, made = columns[kPolicy];
+  for (std::uint32_t microbatch = 0; microbatch < made.size(); ++microbatch)
+    for (const std::vector<Term> &column : columns)
+      if (!isEmpty(header, microbatch))
+        all.push_back(column[microbatch]);
+  for (std::uint32_t microbatch = 0; microbatch < made.size(); ++microbatch)
+    if (!isEmpty(header, microbatch))
+      made[microbatch] = terms.make(Op::Advantages, {microbatch}, all);
+  return made;
+}
+
 Term Meaning::reference(std::uint32_t stage, std::uint32_t microbatch, const TaskInputs &in,
                         Term labels) const {
   const Term made = this->made(Op::Reference, false, stage, microbatch, in);

@@ -119,6 +119,9 @@ public:
   /// LossStash or Loss.
   Term policy(Op op, std::uint32_t stage, std::uint32_t microbatch, const TaskInputs &in,
               Term labels, Term policy, Term reference) const;
+  /// What `advantage` makes of the policy's numbers, of each microbatch by those of all: columns
+  /// of segments, labels, policy and reference.
+  std::vector<Term> advantages(Term header, const std::vector<std::vector<Term>> &columns) const;
   Term reference(std::uint32_t stage, std::uint32_t microbatch, const TaskInputs &in,
                  Term labels) const;
 

@@ -24,6 +24,8 @@ bool Rounds::fire(const Firing &firing) {
     return load(firing), true;
   case Opcode::PolicyLoss:
     return policyLoss(firing), true;
+  case Opcode::Advantage:
+    return advantage(firing), true;
   case Opcode::Infer:
     return infer(firing), true;
   case Opcode::LogProbabilities:
@@ -129,6 +131,16 @@ void Rounds::policyLoss(const Firing &firing) {
   };
   write(firing, "stash", made(Op::LossStash));
   write(firing, "losses", made(Op::Loss));
+  write(firing, "workspace", kGarbage);
+}
+
+void Rounds::advantage(const Firing &firing) {
+  const std::vector<Term> made = meaning.advantages(
+      read(firing, "header"), {readSlots(firing, "segments"), readSlots(firing, "labels"),
+                               readSlots(firing, "policy"), readSlots(firing, "reference")});
+  const std::vector<Place> &places = named(firing, "policy").places;
+  for (std::size_t slot = 0; slot < places.size(); ++slot)
+    firing.memory.write(places[slot], made[slot]);
   write(firing, "workspace", kGarbage);
 }
 

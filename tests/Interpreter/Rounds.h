@@ -33,6 +33,7 @@ private:
   void pack(const Firing &firing);
   void load(const Firing &firing);
   void policyLoss(const Firing &firing);
+  void advantage(const Firing &firing);
   void infer(const Firing &firing);
   void logProbabilities(const Firing &firing);
   void publish(const Firing &firing);

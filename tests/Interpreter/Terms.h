@@ -61,6 +61,7 @@ enum class Op : std::uint8_t {
   Samples,
   Round,
   Reference,
+  Advantages, // with a KL taken out of rewards
   // What can be seen from outside.
   Report,
   EvaluationReport,

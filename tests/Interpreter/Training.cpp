@@ -104,6 +104,22 @@ private:
                : kNothing;
   }
 
+  /// What the loss takes of each microbatch: as loaded, or with a KL taken out of rewards.
+  std::vector<Term> policyOf(Term header, std::uint32_t step, std::uint32_t replica,
+                             std::uint32_t microbatches) {
+    std::vector<std::vector<Term>> columns(4);
+    for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch) {
+      const auto column = [&](Column of) {
+        return meaning.sample(of, step, replica, microbatch, round);
+      };
+      columns[0].push_back(column(Column::Segments));
+      columns[1].push_back(column(Column::Labels));
+      columns[2].push_back(column(Column::Policy));
+      columns[3].push_back(referenceOf(header, step, replica, microbatch));
+    }
+    return plan.round.algorithm.klInReward ? meaning.advantages(header, columns) : columns[2];
+  }
+
   bool hasTiedHead(std::uint32_t stage) const {
     return model.config.tiedHead && stage + 1 == stages;
   }
@@ -118,6 +134,8 @@ private:
       return hasRounds(plan) ? meaning.sample(column, step, replica, microbatch, round)
                              : meaning.text(column, evaluates, step, replica, microbatch);
     };
+    const std::vector<Term> policy =
+        hasRounds(plan) ? policyOf(header, step, replica, microbatches) : std::vector<Term>();
     for (std::uint32_t microbatch = 0; microbatch < microbatches; ++microbatch) {
       Term input = text(Column::Tokens, microbatch);
       for (std::uint32_t stage = 0; stage < stages; ++stage) {
@@ -140,8 +158,7 @@ private:
       const Term labels = text(Column::Labels, microbatch);
       if (hasRounds(plan)) {
         const auto made = [&](Op op) {
-          return meaning.policy(op, stages - 1, microbatch, ofLoss, labels,
-                                text(Column::Policy, microbatch),
+          return meaning.policy(op, stages - 1, microbatch, ofLoss, labels, policy[microbatch],
                                 referenceOf(header, step, replica, microbatch));
         };
         pass.losses.push_back(made(Op::Loss));

@@ -46,7 +46,8 @@ void giveRounds(Job &job, const JobShape &shape) {
   job.reward.rule.value = "exact-answer";
   job.reward.timeoutSeconds.value = 60;
   job.reward.workers.value = job.reward.minWorkers.value = 1;
-  job.algorithm.advantage.value = "grpo";
+  job.algorithm.advantage.value = shape.takesKlFromRewards ? "reinforce++" : "grpo";
+  job.algorithm.klPlace.value = shape.takesKlFromRewards ? "reward" : "loss";
   job.algorithm.loss.value = "ppo-clip";
   job.algorithm.unit.value = "rollout";
   job.algorithm.clipLow.value = job.algorithm.clipHigh.value = 0.2;

@@ -34,6 +34,7 @@ struct JobShape {
   std::uint32_t engines = 0;
   std::uint32_t stepsOfRound = 1;
   bool hasReference = false, evaluatesPrompts = false; // held-out ones, every second round
+  bool takesKlFromRewards = false;                     // by the reference; of one replica
 };
 
 /// The orders that a job can have.

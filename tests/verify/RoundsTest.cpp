@@ -135,6 +135,16 @@ TEST(S2, SamplesOfARoundThatIsNotScoredYet) {
             "S0201");
 }
 
+/// With the KL in the reward advantages are made again when the reference has passed.
+TEST(S2, AdvantagesAreTakenBeforeTheyAreMade) {
+  JobShape shape = roundShape();
+  shape.takesKlFromRewards = true;
+  expectKept(shape);
+  RoundDraft draft(shape);
+  draft.move(1, draft.indexOf(1, "advantage"), draft.indexOf(1, "scale_gradients, stage 1"));
+  EXPECT_EQ(draft.codes(), "S0202");
+}
+
 TEST(S3, AnEngineWithoutAStage) {
   EXPECT_EQ(onEngines([](RoundDraft &draft, auto rank) {
               for (LocalStage &local : draft.program(rank).stages)
