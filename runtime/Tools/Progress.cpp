@@ -137,8 +137,9 @@ std::string Progress::lineOfRound(const StepSummary &step) const {
   return fmt::format("step {:>{}}/{}  round {}  reward {}  length {:.1f}  loss {:.4f}  "
                      "kl {:.2g}  clipped {:.1f} %  {:.3f} s + {}  bubble {:4.1f} % (plan {:.1f}){}",
                      step.record.step + 1, width, summary.plannedSteps, round.round + 1,
-                     rewardText(round.rewardMean), meanLength(round), std::abs(loss) < 5e-5 ? 0 : loss,
-                     policy.kl, 100 * policy.clipped, step.seconds, rollout, 100 * step.bubble, 100 * summary.expectedBubble(),
+                     rewardText(round.rewardMean), meanLength(round),
+                     std::abs(loss) < 5e-5 ? 0 : loss, policy.kl, 100 * policy.clipped,
+                     step.seconds, rollout, 100 * step.bubble, 100 * summary.expectedBubble(),
                      skipped == 0 ? "" : fmt::format("  {} skipped", skipped));
 }
 

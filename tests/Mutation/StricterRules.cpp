@@ -25,6 +25,13 @@ constexpr std::string_view kCarried =
     "counters are gathered as they were measured in this place; behind the steps it is luck that "
     "nobody looks at more of them than what checkpoints wrote, which stays there";
 
+constexpr std::string_view kArrival =
+    "what a case brings it brings to nobody outside, also where it always runs";
+
+constexpr std::string_view kDrainsOnce =
+    "a case that begins where the loop over steps does is taken to drain in front of the first "
+    "step only";
+
 constexpr std::array kRules = {
     // S1
     StricterRule{"S0102", kStray, "duplicate"},
@@ -103,6 +110,16 @@ constexpr std::array kRules = {
     // C, D
     StricterRule{"C0201", "a loop has one number of trips and one period on all ranks, or no clock "
                           "serves them all; where `stop` ends it earlier, all ranks end alike"},
+    StricterRule{"C0202",
+                 "the clock ascends along all of a program, also in a case of a round's step that "
+                 "its engine never enters",
+                 "spoil a time"},
+    StricterRule{"D0101", kArrival, "change a case"},
+    StricterRule{"D0101", kArrival, "move an action"},
+    StricterRule{"D0101",
+                 "a question is asked behind what answers it, also in a case of a round's step "
+                 "that its engine never enters",
+                 "change a guard"},
     StricterRule{"D0102", "engines get the header before a step is packed; a question for its "
                           "microbatches does no harm only where what it decides about does none"},
     StricterRule{"D0203", "a plan says what may vary: a condition that holds always or never "
@@ -159,6 +176,8 @@ constexpr std::array kRules = {
                  "a checkpoint is named under no guard; one that holds wherever there is one to "
                  "name skips nothing",
                  "change a guard"},
+    StricterRule{"M0301", kDrainsOnce, "change a case"},
+    StricterRule{"M0301", kDrainsOnce, "move an action"},
     StricterRule{"M0302",
                  "what stands behind the steps waits for the last one like for any other; that one "
                  "of a run that commits early ends drained is decided by the coordinator, which a "
