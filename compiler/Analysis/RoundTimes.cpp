@@ -4,9 +4,7 @@
 
 namespace vime {
 
-namespace {
-
-void add(const StepReport &step, std::int64_t times, RoundTimes &round) {
+void addStep(const StepReport &step, std::int64_t times, RoundTimes &round) {
   round.period += times * step.period;
   round.rollout.sync += times * step.rollout.sync;
   round.rollout.generation += times * step.rollout.generation;
@@ -23,7 +21,14 @@ void add(const StepReport &step, std::int64_t times, RoundTimes &round) {
   }
 }
 
-} // namespace
+void finishRound(const StepReport &first, RoundTimes &round) {
+  round.trainers.ranks = trainersOf(first);
+  round.engines.ranks = static_cast<std::int64_t>(first.ranks.size()) - round.trainers.ranks;
+  round.training = round.period - round.rollout.all();
+  if (round.training > 0)
+    round.bubble = static_cast<double>(round.trainers.idle) /
+                   static_cast<double>(round.training * round.trainers.ranks);
+}
 
 bool beginsRound(const verify::ActionTable &table) {
   const plan::Plan &plan = table.plan();
@@ -33,15 +38,10 @@ bool beginsRound(const verify::ActionTable &table) {
 
 RoundTimes roundOf(const plan::Plan &plan, const StepReport &first, const StepReport &later) {
   RoundTimes round{.steps = plan.round.rollout.steps};
-  add(first, 1, round);
+  addStep(first, 1, round);
   if (round.steps > 1)
-    add(later, round.steps - 1, round);
-  round.trainers.ranks = trainersOf(first);
-  round.engines.ranks = static_cast<std::int64_t>(first.ranks.size()) - round.trainers.ranks;
-  round.training = round.period - round.rollout.all();
-  if (round.training > 0)
-    round.bubble = static_cast<double>(round.trainers.idle) /
-                   static_cast<double>(round.training * round.trainers.ranks);
+    addStep(later, round.steps - 1, round);
+  finishRound(first, round);
   return round;
 }
 

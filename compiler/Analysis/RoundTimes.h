@@ -33,6 +33,10 @@ struct RoundTimes {
   RoleTimes trainers, engines;
 };
 
+/// A round is put together of its steps, then finished by the one that begins it.
+void addStep(const StepReport &step, std::int64_t times, RoundTimes &round);
+void finishRound(const StepReport &first, RoundTimes &round);
+
 /// Whether the table's step begins a round.
 bool beginsRound(const verify::ActionTable &table);
 

@@ -62,6 +62,7 @@ struct SimulateArguments {
   std::string plan;
   CostChoice costs;
   std::string measured; // folder of traces: what they measured, and its costs without a machine
+  std::string lengths;  // of prompts and responses (Lengths.h); empty: as long as they may be
   bool actions = false; // in the JSON: every action of the step, and memory over time
 };
 int runSimulate(const SimulateArguments &arguments, const OutputOptions &output);

@@ -63,6 +63,7 @@ StatusOr<PlanCosts> costsOf(const plan::Plan &plan, const CostBasis &basis) {
                     .origin = fmt::format("on machine {}", basis.machine->name),
                     .unit = "ms",
                     .rows = std::move(costs->rows),
+                    .engine = costs->engine,
                     .figures = std::move(costs->figures),
                     .notes = std::move(costs->notes)};
     noteSharedCores(plan, found);
@@ -80,6 +81,7 @@ StatusOr<PlanCosts> costsOf(const plan::Plan &plan, const CostBasis &basis) {
                    .unit = "units",
                    .perUnit = static_cast<double>(kUnit),
                    .rows = {},
+                   .engine = {},
                    .figures = {},
                    .notes = notesOfUnits(plan, basis)};
 }

@@ -24,6 +24,7 @@ struct PlanCosts {
   double perUnit = 1e6; // nanoseconds
   // Of a machine: each cost with its origin, the figures that were used, where it is too small.
   std::vector<CostRow> rows;
+  EngineCosts engine; // of a plan with rounds on a machine
   std::vector<std::string> figures, notes;
 
   /// A time as a number of units with at most three places.

@@ -14,7 +14,52 @@ std::string shareOf(std::int64_t part, const RoleTimes &role, std::int64_t perio
   return fmt::format("{:.1f}%", all == 0 ? 0 : 100 * static_cast<double>(part) / all);
 }
 
+/// "12.1 | 12.9 | 14.2"
+std::string timesOf(const PlanCosts &costs, const Quantiles &times) {
+  const auto show = [&](double time) { return costs.show(static_cast<std::int64_t>(time)); };
+  return fmt::format("{} | {} | {}", show(times.low), show(times.middle), show(times.high));
+}
+
+std::string sharesOf(const Quantiles &shares) {
+  return fmt::format("{:.1f}% | {:.1f}% | {:.1f}%", 100 * shares.low, 100 * shares.middle,
+                     100 * shares.high);
+}
+
 } // namespace
+
+std::string drawnText(const PlanCosts &costs, const DrawnRounds &drawn) {
+  const RoundQuantiles &rounds = drawn.quantiles;
+  return fmt::format(
+      "drawn     {} by the plan's seed, each number p10 | p50 | p90\n"
+      "          lengths: {}; engine: {}\n"
+      "          a round takes {} {}, generation {}, of {:.0f} | {:.0f} | {:.0f} tokens\n"
+      "          a step has {:.0f} | {:.0f} | {:.0f} microbatches\n"
+      "          ranks that train: bubble {}, waiting for engines {}\n"
+      "          engines: waiting for ranks that train and for each other {}\n",
+      counted(rounds.rounds, "round"), drawn.lengths, drawn.engine, timesOf(costs, rounds.period),
+      costs.unit, timesOf(costs, rounds.generation), rounds.tokens.low, rounds.tokens.middle,
+      rounds.tokens.high, rounds.microbatches.low, rounds.microbatches.middle,
+      rounds.microbatches.high, sharesOf(rounds.bubble), sharesOf(rounds.trainersWait),
+      sharesOf(rounds.enginesWait));
+}
+
+nlohmann::ordered_json drawnJson(const PlanCosts &costs, const DrawnRounds &drawn) {
+  using Json = nlohmann::ordered_json;
+  const RoundQuantiles &rounds = drawn.quantiles;
+  const auto of = [](const Quantiles &numbers, double per) {
+    return Json{
+        {"p10", numbers.low / per}, {"p50", numbers.middle / per}, {"p90", numbers.high / per}};
+  };
+  return {{"rounds", rounds.rounds},
+          {"lengths", drawn.lengths},
+          {"engine", drawn.engine},
+          {"period", of(rounds.period, costs.perUnit)},
+          {"generation", of(rounds.generation, costs.perUnit)},
+          {"tokens", of(rounds.tokens, 1)},
+          {"microbatches", of(rounds.microbatches, 1)},
+          {"trainers", {{"bubble", of(rounds.bubble, 1)}, {"waiting", of(rounds.trainersWait, 1)}}},
+          {"engines", {{"waiting", of(rounds.enginesWait, 1)}}}};
+}
 
 std::string roundText(const PlanCosts &costs, const RoundTimes &round) {
   const RoleTimes &trains = round.trainers, &engines = round.engines;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/Driver/Commands.h"
+#include "compiler/Driver/Lengths.h"
 #include "compiler/Driver/PlanCosts.h"
 #include "compiler/Driver/StepFacts.h"
 #include "compiler/Verify/Verify.h"
@@ -64,6 +65,38 @@ Json measuredJson(const plan::Plan &plan, const ActionTable &table, const PlanCo
   return json;
 }
 
+/// Rounds drawn from what is said of lengths, at an engine's costs on the machine or in the run.
+StatusOr<DrawnRounds> drawnFor(const plan::Plan &plan, const SimulateArguments &arguments,
+                               const std::optional<Measured> &measured, const CostBasis &basis,
+                               PlanCosts &costs) {
+  if (plan.mesh.engines == 0)
+    return Status(StatusCode::InvalidInput, "`--lengths` are of responses, and the plan has none");
+  if (!basis.machine && !measured)
+    return Status(StatusCode::Usage, "`--lengths` needs to know what an engine's step takes\nhelp: "
+                                     "add `--machine`, or `--measured` of a run that dumped its "
+                                     "rollouts");
+  const StatusOr<Lengths> lengths = readLengths(arguments.lengths, plan);
+  if (!lengths.ok())
+    return lengths.status();
+  std::string engine = "on machine " + (basis.machine ? basis.machine->name : "");
+  if (!basis.machine) {
+    const StatusOr<EngineCosts> fitted = fittedEngine(plan, *lengths, measured->rounds);
+    if (!fitted.ok())
+      return fitted.status();
+    costs.engine = *fitted;
+    engine = fmt::format("{:.1f} us a step and {:.2f} us a token, fitted to the run",
+                         1e6 * fitted->step, 1e6 * fitted->row);
+  }
+  std::erase_if(costs.notes, [](const std::string &note) {
+    return note.find("`--lengths`") != std::string::npos; // so it is
+  });
+  StatusOr<RoundQuantiles> rounds =
+      roundQuantiles(plan, costs.durations, costs.engine, lengths->histogram, packingOf(plan));
+  if (!rounds.ok())
+    return rounds.status();
+  return DrawnRounds{std::move(*rounds), lengths->origin, std::move(engine)};
+}
+
 } // namespace
 
 int runSimulate(const SimulateArguments &arguments, const OutputOptions &output) {
@@ -95,13 +128,22 @@ int runSimulate(const SimulateArguments &arguments, const OutputOptions &output)
       measured && !basis->machine ? measured->costs : costsOf(*plan, *basis);
   if (!found.ok())
     return reportFailure(found.status(), output);
-  const PlanCosts &costs = *found;
+  PlanCosts &costs = *found;
+  std::optional<DrawnRounds> drawn;
+  if (!arguments.lengths.empty()) {
+    StatusOr<DrawnRounds> rounds = drawnFor(*plan, arguments, measured, *basis, costs);
+    if (!rounds.ok())
+      return reportFailure(rounds.status(), output);
+    drawn = std::move(*rounds);
+    // One round like the middle one, told in full.
+    costs.durations.generation = drawn->quantiles.engines;
+  }
   const Simulated run = simulate(table, costs.durations);
   if (run.stuck)
     return reportFailure(
         Status(StatusCode::Internal, "the simulated plan stands still: " + *run.stuck), output);
-  const StepFacts facts =
-      stepFactsOf(table, costs, run, measured ? measured->laterMicrobatches : 0);
+  StepFacts facts = stepFactsOf(table, costs, run, measured ? measured->laterMicrobatches : 0);
+  facts.drawn = std::move(drawn);
   if (output.json) {
     Json json = jsonOf(*plan, table, costs, facts, arguments.actions ? &run : nullptr);
     if (!costs.rows.empty())

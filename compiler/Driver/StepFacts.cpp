@@ -11,7 +11,8 @@ StepFacts stepFactsOf(const verify::ActionTable &table, const PlanCosts &costs,
                   .memory = {},
                   .order = orderFactsOf(table, costs.durations),
                   .binding = {},
-                  .round = {}};
+                  .round = {},
+                  .drawn = {}};
   facts.report.slack = slackOf(table, costs.durations, run);
   for (const verify::RankView &rank : table.ranks())
     facts.memory.push_back(memoryUseOf(table, rank));

@@ -11,11 +11,18 @@
 #include "compiler/Analysis/LinkLoad.h"
 #include "compiler/Analysis/MemoryUse.h"
 #include "compiler/Analysis/OrderFacts.h"
+#include "compiler/Analysis/RoundQuantiles.h"
 #include "compiler/Analysis/RoundTimes.h"
 #include "compiler/Analysis/StepReport.h"
 #include "compiler/Driver/PlanCosts.h"
 
 namespace vime {
+
+/// Rounds of responses whose lengths are drawn.
+struct DrawnRounds {
+  RoundQuantiles quantiles;
+  std::string lengths, engine; // where they are from
+};
 
 struct StepFacts {
   StepReport report; // with slack
@@ -23,14 +30,18 @@ struct StepFacts {
   std::vector<std::vector<TierUse>> memory; // of each rank of the table
   OrderFacts order;
 
-  Bound binding;                   // of them
-  std::optional<RoundTimes> round; // of a plan with rounds
+  Bound binding;                    // of them
+  std::optional<RoundTimes> round;  // of a plan with rounds
+  std::optional<DrawnRounds> drawn; // if it is known how long responses are
 };
 
 /// Of a proved plan, and a run that was not stuck; if it begins a round, the other steps of the
 /// round have so many microbatches, 0: as many as this one.
 StepFacts stepFactsOf(const verify::ActionTable &table, const PlanCosts &costs,
                       const Simulated &run, std::uint32_t laterMicrobatches = 0);
+
+std::string drawnText(const PlanCosts &costs, const DrawnRounds &drawn);
+nlohmann::ordered_json drawnJson(const PlanCosts &costs, const DrawnRounds &drawn);
 
 /// What a round consists of, and what its roles do in it.
 std::string roundText(const PlanCosts &costs, const RoundTimes &round);

@@ -49,6 +49,8 @@ public:
               {"path", path}};
     if (facts.round)
       json["round"] = roundJson(costs, *facts.round);
+    if (facts.drawn)
+      json["drawn_rounds"] = drawnJson(costs, *facts.drawn);
     return json;
   }
 

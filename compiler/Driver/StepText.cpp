@@ -190,6 +190,8 @@ std::string textOf(const plan::Plan &plan, const ActionTable &table, const PlanC
                                  plan.schedule, ranksOf(plan), table.microbatches(), costs.origin);
   if (facts.round)
     text += roundText(costs, *facts.round);
+  if (facts.drawn)
+    text += drawnText(costs, *facts.drawn);
   text += stepLine(costs, facts) + pathLine(table, costs, facts.report) +
           slackLine(table, costs, facts) + periodLine(plan, costs, facts) +
           boundLine(plan, costs, facts) + linkLine(costs, facts);

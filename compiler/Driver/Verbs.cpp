@@ -126,6 +126,11 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
       "simulate", "say how long a step of a plan takes, where its ranks idle, and why");
   verb->add_option("plan", simulate->plan, "plan to simulate")->required()->type_name("PLAN.bin");
   takesMeasured(*verb, takesCostChoice(*verb, simulate->costs), simulate->measured);
+  takesName(verb->add_option("--lengths", simulate->lengths,
+                             "of a plan with rounds: how long responses are, `uniform:1-24`, "
+                             "tokens and how often, `4:10,8:20`, or what a run wrote for "
+                             "`rollout.dump`; rounds are drawn from it"),
+            "LENGTHS");
   CLI::Option *json = takesJson(*verb, invocation);
   verb->add_flag("--actions", simulate->actions,
                  "in the JSON: times and slack of every action, and memory of each rank over time")

@@ -53,7 +53,8 @@ struct Machine {
   // Of one rank's device. Products and attention reach `share` of the peak of their type.
   Figure float32, float64, bfloat16, share;
   Figure memory, bandwidth, bandwidthShare;
-  Figure dispatch; // of any action
+  Figure dispatch;                // of any action
+  Figure engineStep, engineToken; // of an engine: any step, and each token of it
   // Of the host that the ranks of a node share.
   Figure hostMemory, hostLink, disk;
   // Ranks of one node, the cores that they share, and what lies between two of them.

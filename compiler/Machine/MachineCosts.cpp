@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/Diagnostics/Amounts.h"
+#include "compiler/Machine/EngineRates.h"
 #include "compiler/Machine/FigureText.h"
 #include "compiler/Machine/PartTimes.h"
 #include "compiler/Machine/SleepTimes.h"
@@ -41,6 +42,8 @@ public:
       if (const Status status = addStages(model); !status.ok())
         return status;
     addRanks();
+    if (plan.mesh.engines != 0)
+      addEngines();
     if (const Status status = addLinks(); !status.ok())
       return status;
     for (const CostRow &row : costs.rows)
@@ -192,6 +195,39 @@ private:
     costs.durations.ofRank[opcode] = row.nanoseconds;
     if (row.nanoseconds != 0)
       costs.rows.push_back(std::move(row));
+  }
+
+  // ---- engines ----
+
+  /// As long as generation can take: every prompt and response is as long as it may be.
+  void addEngines() {
+    const StatusOr<EngineRates> rates = engineRates(machine, plan, used);
+    if (!rates.ok()) {
+      const std::string &why = rates.status().message();
+      costs.notes.push_back(
+          fmt::format("{}: generation is taken for nothing", why.substr(0, why.find('\n'))));
+      return;
+    }
+    costs.engine = rates->costs;
+    const plan::RolloutSettings &rollout = plan.round.rollout;
+    for (std::uint32_t engine = 0; engine < rollout.engines; ++engine) {
+      std::vector<EngineSequence> queue;
+      for (std::uint32_t draw = engine; draw < rollout.candidates; draw += rollout.engines)
+        queue.insert(queue.end(), rollout.samples, {draw, rollout.maxPrompt, rollout.maxNew});
+      costs.durations.generation.push_back(
+          nanoseconds(engineSeconds(queue, {rollout.slots, rollout.stepTokens}, costs.engine)));
+    }
+    const double slots = rollout.slots;
+    costs.rows.push_back(
+        {.of = "each engine",
+         .what = fmt::format("step of {} tokens", rollout.slots),
+         .nanoseconds = nanoseconds(secondsOf(costs.engine, {.rows = slots,
+                                                             .pairs = slots * rollout.rows() / 2,
+                                                             .draws = slots,
+                                                             .keys = slots * rollout.rows() / 2})),
+         .origin = rates->origin});
+    costs.notes.push_back("prompts and responses are taken to be as long as they may be; "
+                          "`--lengths` of `vimec simulate` says how long they are");
   }
 
   Status addLinks() {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "compiler/Analysis/Durations.h"
+#include "compiler/Analysis/EngineBatches.h"
 #include "compiler/Machine/Machine.h"
 #include "compiler/Machine/Work.h"
 #include "runtime/Base/Status.h"
@@ -33,6 +34,7 @@ struct MachineCosts {
   Durations durations;
   std::vector<CostRow> rows;
   std::vector<std::string> figures; // that were used: "device.share 0.45: assumed"
+  EngineCosts engine;               // of a plan with rounds
   std::vector<std::string> notes;   // where the plan does not fit the machine
 };
 

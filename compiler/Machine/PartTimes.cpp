@@ -26,21 +26,11 @@ StatusOr<double> figureOf(const Machine &machine, Figure Machine::*figure, UsedF
                             machine.name, path));
 }
 
-namespace {
-
-// ---- the roofline ---------------------------------------------------------------------------------------------------
-
 Figure Machine::*peakOf(DataType type) {
   return type == DataType::Float64    ? &Machine::float64
          : type == DataType::BFloat16 ? &Machine::bfloat16
                                       : &Machine::float32;
 }
-
-/// A figure of the machine times the share of it that is reached.
-struct Rate {
-  double value = 0;
-  std::string text; // "989 TFLOP/s × 0.45"
-};
 
 StatusOr<Rate> rateOf(const Machine &machine, Figure Machine::*peak, Figure Machine::*share,
                       UsedFigures &used) {
@@ -53,6 +43,10 @@ StatusOr<Rate> rateOf(const Machine &machine, Figure Machine::*peak, Figure Mach
   return Rate{*whole * *part, fmt::format("{} × {}", printFigure(fieldOf(peak).kind, *whole),
                                           printFigure(FigureKind::Share, *part))};
 }
+
+namespace {
+
+// ---- the roofline ---------------------------------------------------------------------------------------------------
 
 StatusOr<PartTimes> roofline(const Machine &machine, DataType type, const PartWork &work,
                              UsedFigures &used) {

@@ -31,6 +31,16 @@ using UsedFigures = std::set<std::string_view>;
 /// The figure, noted as used; `InvalidInput` if the machine does not say it.
 StatusOr<double> figureOf(const Machine &machine, Figure Machine::*figure, UsedFigures &used);
 
+/// A figure of the machine times the share of it that is reached.
+struct Rate {
+  double value = 0;
+  std::string text; // "989 TFLOP/s × 0.45"
+};
+StatusOr<Rate> rateOf(const Machine &machine, Figure Machine::*peak, Figure Machine::*share,
+                      UsedFigures &used);
+/// The peak of products of that type.
+Figure Machine::*peakOf(DataType type);
+
 /// `InvalidInput` if neither measurements nor figures say it.
 StatusOr<PartTimes> partTimes(const Machine &machine, const ModelConfig &model,
                               const MicrobatchCaps &caps, std::uint32_t sharers,

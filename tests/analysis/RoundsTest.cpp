@@ -2,8 +2,10 @@
 #include "compiler/Analysis/Causes.h"
 #include "compiler/Analysis/OrderFacts.h"
 #include "compiler/Analysis/Predict.h"
+#include "compiler/Analysis/RoundQuantiles.h"
 #include "compiler/Analysis/RoundTimes.h"
 
+#include "runtime/Data/Packing.h"
 #include "tests/lowering/Lowered.h"
 
 #include <gtest/gtest.h>
@@ -94,6 +96,48 @@ TEST(Rounds, APlanForetellsWhatTrains) {
   predict(plan, durationsOf(plan), "units");
   EXPECT_NEAR(plan.predictions.expectedBubble, 9. / 33, 1e-9);
   EXPECT_NEAR(plan.predictions.stepSeconds, 33e-3, 1e-9);
+}
+
+/// Each length as often as it may come, by one dice; what is drawn does not change.
+TEST(Rounds, AreDrawn) {
+  const plan::Plan plan = withRounds(2);
+  const Durations durations = durationsOf(plan);
+  const EngineCosts costs{.step = 1e-3}; // a unit
+  // First fit of samples in their order (runtime/Data/Packing.h).
+  const StepPacking pack = [&](std::span<const std::uint32_t> inputs) -> StatusOr<std::uint32_t> {
+    Packing packing;
+    packing.pack(inputs, {.tokens = plan.data.tokens, .samples = plan.data.samples});
+    return packing.microbatches();
+  };
+  const auto drawn = [&](LengthHistogram lengths) {
+    const StatusOr<RoundQuantiles> rounds =
+        roundQuantiles(plan, durations, costs, lengths, pack, 100);
+    EXPECT_TRUE(rounds.ok());
+    return *rounds;
+  };
+  const RoundQuantiles alike = drawn({.responses = {{4, 1}}});
+  EXPECT_EQ(alike.period.low, alike.period.high);
+  EXPECT_EQ(alike.tokens.middle, 4. * plan.round.rollout.candidates * plan.round.rollout.samples);
+  // As long as they may be: the most microbatches, and the round that is simulated by itself.
+  Durations full = durations;
+  full.generation = {alike.engines[0], alike.engines[1]};
+  EXPECT_EQ(alike.microbatches.middle, plan.data.microbatches);
+  EXPECT_NEAR(alike.period.middle, double(simulatedRound(plan, full).period), 2);
+  EXPECT_NEAR(alike.bubble.middle + alike.trainersWait.middle,
+              1 - 48. / (alike.period.middle / kUnit), 1e-6);
+  const RoundQuantiles mixed = drawn({.responses = {{1, 3}, {2, 1}, {4, 1}}});
+  EXPECT_LT(mixed.period.low, mixed.period.high);
+  EXPECT_LE(mixed.generation.low, mixed.generation.middle);
+  EXPECT_LT(mixed.microbatches.middle, alike.microbatches.middle);
+  EXPECT_EQ(drawn({.responses = {{1, 3}, {2, 1}, {4, 1}}}).period.middle, mixed.period.middle);
+}
+
+/// Three engines on two cores: until the first is through each has two thirds of one.
+TEST(Rounds, EnginesShareCores) {
+  EXPECT_EQ(lastOf({3, 5, 4}, 0), 5);
+  EXPECT_EQ(lastOf({3, 5, 4}, 3), 5);
+  EXPECT_DOUBLE_EQ(lastOf({2, 4, 6}, 2), 3 + 2 + 2);
+  EXPECT_DOUBLE_EQ(lastOf({2, 4}, 1), 6);
 }
 
 TEST(Rounds, AnOrderKnowsNoEngines) {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compiler/Machine/EngineRates.h"
 #include "compiler/Machine/PartTimes.h"
 #include "compiler/Machine/Profiles.h"
 #include "compiler/Machine/ReadMachine.h"
@@ -285,6 +286,36 @@ TEST(MachineCosts, StagesThatSleepTakeWhatTheyDeclareAndWhatWasMeasuredBesides) 
   ASSERT_TRUE(costs.ok());
   EXPECT_EQ(nanosecondsOf(*costs, 0, Opcode::Forward), 20e6 + 80e3);
   EXPECT_EQ(nanosecondsOf(*costs, 0, Opcode::BackwardWeight), 10e6 + 30e3);
+}
+
+/// A prompt that an engine takes in one step is a forward of its tokens, but for the head, which is
+/// asked for one of them.
+TEST(MachineCosts, AnEnginesStepIsAForward) {
+  const plan::Plan plan =
+      lowered({.schedule = "1f1b", .ranks = 2, .microbatches = 4, .layers = 5, .engines = 1});
+  const Machine machine = plainMachine(true);
+  UsedFigures used;
+  const auto rates = engineRates(machine, plan, used);
+  ASSERT_TRUE(rates.ok()) << rates.status().message();
+  const MicrobatchCaps prompt{.tokens = 12, .segments = 1, .segmentTokens = 12};
+  const PartWork work = workOf(plan.models[0].config, prompt, Opcode::Forward);
+  const std::vector<EngineSequence> queue = {{0, 12, 1}};
+  EXPECT_NEAR(1e9 * engineSeconds(queue, {1, 12}, rates->costs),
+              5 * work.layer.flops + work.head.flops / 12, 1e-3);
+  EXPECT_EQ(costsOn(machine, plan)->durations.generation.size(), 1u);
+}
+
+TEST(MachineCosts, AnEnginesFiguresGoBeforeItsWork) {
+  const plan::Plan plan =
+      lowered({.schedule = "1f1b", .ranks = 2, .microbatches = 4, .engines = 2});
+  Machine machine = plainMachine(true);
+  machine.engineStep = of(1e-3);
+  machine.engineToken = of(1e-5);
+  const auto costs = costsOn(machine, plan);
+  ASSERT_TRUE(costs.ok());
+  EXPECT_EQ(costs->engine.step, 1e-3);
+  EXPECT_EQ(costs->engine.row, 1e-5);
+  EXPECT_GT(costs->durations.generation[0], 5'000'000);
 }
 
 // A figure for people: what seven billion parameters reach on one GPU of the profile.
