@@ -137,6 +137,7 @@ Json timelineJson(const Timeline &timeline) {
           {"microbatches", timeline.microbatches},
           {"period", ticks(timeline.period)},
           {"bubble", timeline.bubble},
+          {"trains", ticks(timeline.trainsFrom)},
           {"plan", timeline.planId},
           {"version", timeline.version},
           {"kinds", kinds},

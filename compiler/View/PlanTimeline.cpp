@@ -66,6 +66,8 @@ public:
     timeline.microbatches = plan.data.microbatches;
     timeline.period = report.period;
     timeline.bubble = report.bubble;
+    if (plan.mesh.engines != 0)
+      timeline.trainsFrom = run.stepEnd - run.period + report.rollout.all() - run.stepBegin;
     timeline.planId = toHex(planId(plan));
     timeline.version = plan.compiler;
     addKinds();

@@ -70,6 +70,7 @@ struct Timeline {
   std::uint32_t microbatches = 0;
   std::int64_t period = 0;
   double bubble = 0;
+  std::int64_t trainsFrom = 0; // behind the rollout of a step that begins a round
   std::vector<BarKind> kinds;
   std::vector<TimelineRow> rows;
   std::vector<std::uint32_t> path; // bars of the critical path, in time

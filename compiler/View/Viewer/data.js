@@ -85,7 +85,7 @@ function readRun(source, index) {
     row.idleAll = IDLE.reduce((sum, [name]) => sum + row.idle[name], 0);
   });
   run.hasChunks = run.rows.some(row => !row.engine && row.stages.length > 1);
-  run.trains = 0; // from when on: behind the rollout of a step that begins a round
+  // From when on it trains: behind the rollout of a step that begins a round. A trace has it where loading took any time.
   for (let bar = 0; bar < run.count; ++bar) if (run.kinds[run.kindOf(bar)].name === "load_round") run.trains = Math.max(run.trains, run.end[bar]);
   run.most = run.rows.reduce((most, row) => row.kib.reduce((found, kib) => Math.max(found, kib), most), 1);
   return run;

@@ -20,7 +20,7 @@ function messagesOf(run) {
 function factsOf(run) {
   const facts = [["step", shown(run, run.period)], ["bubble", percent(run.bubble)]];
   const split = idleOf(run).filter(([, share]) => share >= .0005).map(([words, share]) => `${words} ${percent(share)}`);
-  if (split.length) facts.push(["of it", split.join(", ")]);
+  if (split.length) facts.push([run.rows.some(row => row.engine) ? "of the step" : "of it", split.join(", ")]);
   const peaks = run.rows.map(row => row.kib.length ? row.kib[row.peak] * 1024 : 0), most = Math.max(...peaks);
   if (most) {
     const row = run.rows[peaks.indexOf(most)];
