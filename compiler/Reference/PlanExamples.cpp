@@ -187,7 +187,7 @@ std::string_view remedyOf(Rule rule) {
   switch (rule) {
   case Rule::S1:
     return "give every stage one forward and one backward, whole or in two parts, of each "
-           "microbatch";
+           "microbatch; let prompts go round once";
   case Rule::S2:
     return "let what is read be written before, on the same rank or by a message";
   case Rule::S3:

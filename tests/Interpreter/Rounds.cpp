@@ -182,12 +182,14 @@ void Rounds::generate(const Firing &firing) {
   const Engine &engine = engines[firing.rank];
   require(engine.isAwake && !engine.isPaused && engine.isPublished, firing);
   require(read(firing, "cache") == kEmpty && read(firing, "records") == kEmpty, firing);
+  const Term prompts = read(firing, "prompts");
+  // Weights are read again for every token, between writes of what is made of them.
+  for (const std::string_view made : {"workspace", "samples"})
+    write(firing, made, kGarbage);
   std::vector<Term> weights;
   for (const auto &[stage, place] : engine.weights)
     weights.push_back(firing.memory.read(place));
-  write(firing, "workspace", kGarbage);
-  write(firing, "samples",
-        meaning.samples(firing.rank, engine.version, read(firing, "prompts"), weights));
+  write(firing, "samples", meaning.samples(firing.rank, engine.version, prompts, weights));
 }
 
 } // namespace vime::interpreter

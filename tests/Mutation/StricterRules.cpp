@@ -25,6 +25,10 @@ constexpr std::string_view kCarried =
     "counters are gathered as they were measured in this place; behind the steps it is luck that "
     "nobody looks at more of them than what checkpoints wrote, which stays there";
 
+constexpr std::string_view kUnanswered =
+    "prompts are drawn in steps in which they are answered; those that are drawn in others nobody "
+    "sees";
+
 constexpr std::string_view kArrival =
     "what a case brings it brings to nobody outside, also where it always runs";
 
@@ -144,14 +148,10 @@ constexpr std::array kRules = {
         "it; a call with one member goes unmissed, and an added scaling is overwritten"},
     // K, M
     StricterRule{"K0101", kStray, "duplicate"},
-    StricterRule{"S0106",
-                 "prompts are drawn in steps in which they are answered; those that are drawn in "
-                 "others nobody sees",
-                 "change a case"},
-    StricterRule{"S0113",
-                 "prompts are drawn in steps in which they are answered; those that are drawn in "
-                 "others nobody sees",
-                 "change a case"},
+    StricterRule{"S0106", kUnanswered, "change a case"},
+    StricterRule{"S0106", kUnanswered, "move an action"},
+    StricterRule{"S0113", kUnanswered, "change a case"},
+    StricterRule{"S0113", kUnanswered, "move an action"},
     StricterRule{"W0302",
                  "each kind of step is judged as if all were of that kind; that an engine has a "
                  "version in one without a sync, it has from an earlier step",
