@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr plan::DataSettings kData = {.samples = 3, .tokens = 8};
+const plan::DataSettings kData = {.samples = 3, .tokens = 8};
 
 /// A round whose sample `place` has so many tokens; token t of it is 1000 · place + t.
 class MadeRound {
