@@ -181,7 +181,7 @@ ResponseCounts countResponses(const std::vector<const std::byte *> &records) {
   for (const std::byte *bytes : records) {
     const plan::SampleRecord &record = recordOf(bytes);
     const std::uint32_t length = record.tokens - record.promptTokens;
-    counts.shortest = counts.tokens == 0 ? length : std::min(counts.shortest, length);
+    counts.shortest = bytes == records.front() ? length : std::min(counts.shortest, length);
     counts.longest = std::max(counts.longest, length);
     counts.tokens += length;
     const auto finish = static_cast<Finish>(record.finish);

@@ -3,28 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "runtime/Engine/Sequence.h"
+#include "runtime/Rollout/GatherSamples.h"
 
 namespace vime {
-namespace {
-
-void count(const plan::SampleRecord &record, ResponseCounts &responses) {
-  const std::uint32_t length = record.tokens - record.promptTokens;
-  responses.shortest = responses.samples == 0 ? length : std::min(responses.shortest, length);
-  responses.longest = std::max(responses.longest, length);
-  responses.tokens += length;
-  ++responses.samples;
-  const auto finish = static_cast<Finish>(record.finish);
-  responses.stopped += finish == Finish::Stop;
-  responses.cut += finish == Finish::Length;
-  responses.aborted += finish == Finish::Aborted;
-}
-
-} // namespace
-
 Status checkDumps(const std::string &folder, std::uint64_t rounds) {
   for (std::uint64_t round = 0; round < rounds; ++round)
     if (std::error_code error; !std::filesystem::exists(dumpPath(folder, round), error))
@@ -44,15 +29,16 @@ StatusOr<RoundReport> replayRound(const std::string &folder, const plan::RoundSe
   const std::uint64_t samples = std::uint64_t{settings.rollout.prompts} * settings.rollout.samples;
   RoundReport report{.round = round};
   report.candidates = report.trained = settings.rollout.prompts;
+  std::vector<const std::byte *> records(samples);
   double sum = 0, squares = 0;
   for (std::uint64_t index = 0; index < samples; ++index) {
-    const auto &record = *reinterpret_cast<const plan::SampleRecord *>(
-        plan::recordAt(buffer, plan::sampleStride(settings.rollout), index));
-    count(record, report.responses);
+    records[index] = plan::recordAt(buffer, plan::sampleStride(settings.rollout), index);
+    const auto &record = *reinterpret_cast<const plan::SampleRecord *>(records[index]);
     report.version = std::max(report.version, record.version);
     sum += record.reward;
     squares += record.reward * record.reward;
   }
+  report.responses = countResponses(records);
   const auto n = static_cast<double>(samples);
   report.rewardMean = sum / n;
   const double deviations = std::max(0.0, squares - sum * report.rewardMean);

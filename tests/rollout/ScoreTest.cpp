@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/Rollout/DrawPrompts.h"
+#include "runtime/Rollout/GatherSamples.h"
 #include "tests/rollout/MadeSamples.h"
 
 namespace vime {
@@ -83,6 +84,20 @@ TEST(ScoreRound, HandsOutTextWithoutTheStop) {
     return 1.0;
   });
   EXPECT_TRUE(scoreRound(made.source(0), reward, samples.data(), round.data()).ok());
+}
+
+TEST(CountResponses, NoneIsShorterThanAnEmptyOne) {
+  plan::SampleRecord empty{}, longer{};
+  empty.tokens = empty.promptTokens = longer.promptTokens = 3;
+  longer.tokens = 8;
+  const auto *first = reinterpret_cast<const std::byte *>(&empty),
+             *second = reinterpret_cast<const std::byte *>(&longer);
+  for (const auto &records : {std::vector{first, second}, std::vector{second, first}}) {
+    const ResponseCounts counts = countResponses(records);
+    EXPECT_EQ(counts.shortest, 0u);
+    EXPECT_EQ(counts.longest, 5u);
+    EXPECT_EQ(counts.tokens, 5u);
+  }
 }
 
 TEST(ScoreRound, ReportsWhatWasGenerated) {

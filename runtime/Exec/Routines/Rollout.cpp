@@ -13,6 +13,7 @@
 #include "runtime/Plan/Decisions.h"
 #include "runtime/Plan/Mesh.h"
 #include "runtime/Rollout/DrawPrompts.h"
+#include "runtime/Rollout/GatherSamples.h"
 #include "runtime/Rollout/ReplayRound.h"
 #include "runtime/Rollout/RoundBatch.h"
 #include "runtime/Rollout/RoundDump.h"
@@ -30,19 +31,7 @@ const plan::StepHeader &headerAt(const std::byte *address) {
 /// Among the engines' samples the coordinator's are none.
 void leaveEmpty(std::byte *samples) { *reinterpret_cast<plan::BatchHeader *>(samples) = {}; }
 
-/// Of the engine that took longest.
-plan::BatchHeader slowestOf(const plan::RoundSettings &settings, const std::byte *samples) {
-  plan::BatchHeader slowest;
-  for (std::uint32_t engine = 1; engine <= settings.rollout.engines; ++engine) {
-    const auto &one = *reinterpret_cast<const plan::BatchHeader *>(
-        samples + engine * plan::samplesBytes(settings));
-    slowest.generationSeconds = std::max(slowest.generationSeconds, one.generationSeconds);
-    slowest.syncSeconds = std::max(slowest.syncSeconds, one.syncSeconds);
-  }
-  return slowest;
-}
-
-RoundRecord recordOf(const RoundReport &report, const plan::BatchHeader &slowest) {
+RoundRecord recordOf(const RoundReport &report) {
   const ResponseCounts &all = report.responses;
   return {.round = report.round,
           .version = report.version,
@@ -61,11 +50,11 @@ RoundRecord recordOf(const RoundReport &report, const plan::BatchHeader &slowest
           .dropped = report.dropped,
           .filled = report.filled,
           .unused = report.unused,
-          .syncSeconds = slowest.syncSeconds,
-          .generationSeconds = slowest.generationSeconds};
+          .syncSeconds = report.seconds.sync,
+          .generationSeconds = report.seconds.generation};
 }
 
-PromptsRecord recordOf(const EvaluationReport &report, const plan::BatchHeader &slowest) {
+PromptsRecord recordOf(const EvaluationReport &report) {
   PromptsRecord record{.round = static_cast<std::uint64_t>(report.version - 1),
                        .version = report.version,
                        .prompts = report.prompts,
@@ -73,7 +62,7 @@ PromptsRecord recordOf(const EvaluationReport &report, const plan::BatchHeader &
                        .tokens = report.responses.tokens,
                        .mean = report.mean,
                        .passCount = std::min(report.passAt.size(), PromptsRecord::kMostPassAt),
-                       .generationSeconds = slowest.generationSeconds};
+                       .generationSeconds = report.seconds.generation};
   for (std::size_t entry = 0; entry < record.passCount; ++entry) {
     record.passOf[entry] = report.passAt[entry].first;
     record.passAt[entry] = report.passAt[entry].second;
@@ -119,14 +108,13 @@ Status drawEvaluation(RankState &state, const Instruction &instruction) {
 namespace {
 
 Status replay(RankState &state, const Instruction &instruction) {
-  const StatusOr<RoundReport> report =
+  StatusOr<RoundReport> report =
       replayRound(state.rounds->replay, state.plan.round, state.plan.models.front().config.vocab,
                   headerAt(instruction.operands[0]).round, instruction.operands[2]);
   if (!report.ok())
     return report.status();
-  plan::BatchHeader nothingGenerated = slowestOf(state.plan.round, instruction.operands[1]);
-  nothingGenerated.generationSeconds = 0;
-  state.coordinator->observer().roundFinished(recordOf(*report, nothingGenerated));
+  report->seconds.sync = engineSeconds(state.plan.round, instruction.operands[1]).sync;
+  state.coordinator->observer().roundFinished(recordOf(*report));
   return Status();
 }
 
@@ -143,7 +131,7 @@ Status score(RankState &state, const Instruction &instruction) {
       scoreRound(source, *state.rounds->reward, samples, instruction.operands[2]);
   if (!scored.ok())
     return scored.status();
-  RoundRecord record = recordOf(scored->report, slowestOf(state.plan.round, samples));
+  RoundRecord record = recordOf(scored->report);
   record.scoreSeconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (!state.rounds->dump.empty())
     if (Status status = writeDump(state.rounds->dump, source, *scored, instruction.operands[2]);
@@ -166,8 +154,7 @@ Status scoreEvaluation(RankState &state, const Instruction &instruction) {
                             static_cast<std::int64_t>(round) + 1, *state.rounds->reward, samples);
   if (!report.ok())
     return report.status();
-  state.coordinator->observer().promptsEvaluated(
-      recordOf(*report, slowestOf(state.plan.round, samples)));
+  state.coordinator->observer().promptsEvaluated(recordOf(*report));
   return Status();
 }
 
