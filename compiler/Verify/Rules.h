@@ -13,6 +13,7 @@ namespace vime::verify {
 bool verifyIndicesInRange(const plan::Plan &plan, Verdict &verdict);
 
 void verifyTasksComplete(const ActionTable &table, Verdict &verdict);        // S1
+void verifyExportedOnce(const ActionTable &table, Verdict &verdict);         // a part of S1
 void verifyPromptsAnswered(const ActionTable &table, Verdict &verdict);      // a part of S1
 void verifyDependencesHold(const ActionTable &table, Verdict &verdict);      // S2
 void verifyStagesPlaced(const ActionTable &table, Verdict &verdict);         // S3
