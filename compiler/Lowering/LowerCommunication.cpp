@@ -8,21 +8,18 @@
 #include "compiler/Lowering/FoldPass.h"
 #include "compiler/Lowering/PassWriter.h"
 #include "compiler/Lowering/ProgramWriter.h"
-#include "compiler/Lowering/RankBuffers.h"
 #include "compiler/Lowering/ReceiveSlotsOfJob.h"
 #include "compiler/Lowering/RolloutWriter.h"
 #include "compiler/Lowering/RoundSettings.h"
 #include "compiler/Lowering/SaveRun.h"
 #include "compiler/Lowering/SplitStages.h"
+#include "compiler/Lowering/StepDecisions.h"
 #include "compiler/Lowering/StepFamily.h"
 #include "compiler/Lowering/StepMembers.h"
 #include "compiler/Lowering/TiedHead.h"
-#include "kernels/SquareNumbers.h"
-#include "kernels/SumType.h"
+#include "compiler/Lowering/TrainingGroups.h"
 #include "runtime/Plan/BatchCaps.h"
 #include "runtime/Plan/Mesh.h"
-#include "runtime/Plan/RolloutRecords.h"
-#include "runtime/Plan/StepHeader.h"
 #include "schedules/ForwardOnly.h"
 #include "schedules/OrderTable.h"
 #include "schedules/Placement.h"
@@ -59,19 +56,19 @@ class TrainingLoop {
 public:
   TrainingLoop(const Job &job, const Schedule &order, Plan &plan)
       : job(job), order(order), plan(plan), model(plan.models[0]), pipeline(plan.mesh.pipeline),
-        ranks(plan.mesh.pipeline * std::min(plan.mesh.data, 2u)), hasReplicas(plan.mesh.data > 1),
-        copies(static_cast<std::uint32_t>(order.copies)),
+        ranks(plan.mesh.pipeline * std::min(plan.mesh.data, 2u)), messages(messagesOf(job, plan)),
+        hasReplicas(plan.mesh.data > 1), copies(static_cast<std::uint32_t>(order.copies)),
         depth(static_cast<std::uint32_t>(depthOf(order))),
         runsEarly(job.optimizer.commit.value == "post_validated"), chunkOf(order.placement.size()) {
   }
 
   void write(const std::vector<StepMember> &members) {
     placeStages();
-    describeMessages();
-    nameDecisions(members);
+    addTrainingGroups(messages, mostStages(order), plan);
+    nameDecisions(job, members, plan);
     RolloutGroups groups{};
     if (hasRounds(plan))
-      groups = addRolloutGroups(plan, header);
+      groups = addRolloutGroups(plan, messages.header);
     ProgramWriter programs(plan);
     RolloutWriter rollout(plan, groups, localStages, programs);
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
@@ -90,7 +87,7 @@ public:
     if (hasRounds(plan))
       rollout.wake();
     programs.beginLoop(/*id=*/0, static_cast<std::uint32_t>(job.run.steps.value),
-                       endsEarly() ? when(Decision::Stop, 1) : std::uint8_t{0});
+                       endsEarly(job) ? when(Decision::Stop, 1) : std::uint8_t{0});
     if (hasRounds(plan))
       startStepOfRound(programs, rollout, groups);
     else
@@ -151,146 +148,12 @@ private:
     }
   }
 
-  void describeMessages() {
-    const MicrobatchCaps caps = capsOf(job);
-    const auto microbatches = mostMicrobatches(job);
-    std::int64_t mostStages = 0; // that a rank trains
-    for (const auto &stages : localStages)
-      mostStages = std::max(mostStages, std::count_if(stages.begin(), stages.end(), isTrained));
-    const std::uint32_t perToken =
-        stageSpec(model.config, model.stages[0], caps).boundaryBytesPerToken;
-    boundary = {.type = model.config.type, .fixed = 0, .perToken = perToken};
-    samples = {.type = DataType::Int32, .fixed = extent(microbatches, caps.tokens * 4ull)};
-    const std::size_t ofLoss = hasRounds(plan) ? sizeof(PolicyNumbers) : sizeof(double);
-    losses = {.type = DataType::Float64, .fixed = extent(microbatches, ofLoss)};
-    policy = {.type = DataType::Float64,
-              .fixed = extent(microbatches, policyRegion(caps.tokens, caps.segments).bytes)};
-    header = {.type = DataType::Byte,
-              .fixed = static_cast<std::uint32_t>(StepHeader::bytes(microbatches))};
-    const Message segments{.type = DataType::Int32,
-                           .fixed = extent(microbatches, (caps.segments + 1) * 4ull)};
-    const Message squares{.type = DataType::Float64,
-                          .fixed =
-                              static_cast<std::uint32_t>(sizeof(double) * kSquareNumbers *
-                                                         static_cast<std::size_t>(mostStages))};
-    const Message stats{.type = DataType::Byte,
-                        .fixed = static_cast<std::uint32_t>(statsBytes(plan))};
-    plan.groups = {
-        {.name = "step",
-         .flow = Flow::Control,
-         .operation = Collective::Broadcast,
-         .message = header},
-        {.name = "segments",
-         .flow = Flow::Data,
-         .operation = Collective::Broadcast,
-         .message = segments},
-        {.name = "norm",
-         .flow = Flow::Metrics,
-         .operation = Collective::AllGather,
-         .message = squares},
-        {.name = "stats", .flow = Flow::Metrics, .operation = Collective::Gather, .message = stats},
-    };
-    if (hasReplicas)
-      describeReplicas(header, stats);
-    if (copies > 1)
-      plan.groups.push_back({.name = "copies",
-                             .flow = Flow::Backward,
-                             .operation = Collective::AllReduce,
-                             .axes = bitOf(Axis::Mirror),
-                             .message = {.type = sumTypeOf(model.config.type)}});
-  }
-
-  void describeReplicas(const Message &header, Message stats) {
-    stats.fixed *= pipeline;
-    const std::uint8_t axes = bitOf(Axis::Data);
-    plan.groups.insert(plan.groups.end(), {{.name = "decision",
-                                            .flow = Flow::Control,
-                                            .operation = Collective::Broadcast,
-                                            .axes = axes,
-                                            .message = header},
-                                           {.name = "gradients",
-                                            .flow = Flow::Backward,
-                                            .operation = model.sharded ? Collective::ReduceScatter
-                                                                       : Collective::AllReduce,
-                                            .axes = axes,
-                                            .message = {.type = sumTypeOf(model.config.type)}},
-                                           {.name = "all stats",
-                                            .flow = Flow::Metrics,
-                                            .operation = Collective::Gather,
-                                            .axes = axes,
-                                            .message = stats}});
-    if (model.sharded)
-      plan.groups.insert(plan.groups.end(), {{.name = "weights",
-                                              .flow = Flow::Weights,
-                                              .operation = Collective::Unshard,
-                                              .axes = axes,
-                                              .message = {.type = model.config.type}},
-                                             {.name = "share squares",
-                                              .flow = Flow::Metrics,
-                                              .operation = Collective::ReduceSquares,
-                                              .axes = axes,
-                                              .message = {.type = DataType::Float64}}});
-  }
-
   bool evaluatesPrompts() const { return plan.round.evaluation.every != 0; }
   bool saves() const { return !job.checkpoint.directory.value.empty(); }
 
-  bool endsEarly() const {
-    return job.evaluation.patience.value != 0 || job.evaluation.target.value > 0;
-  }
-
-  // All that may vary from step to step, in the order of its enumeration.
-  void nameDecisions(const std::vector<StepMember> &members) {
-    if (members.size() > 1 || members.front().microbatches.size() > 1) {
-      plan.decisions.push_back({Decision::Microbatches, {}});
-      for (const StepMember &member : members)
-        plan.decisions.back().values.insert(plan.decisions.back().values.end(),
-                                            member.microbatches.begin(), member.microbatches.end());
-    }
-    if (evaluatesPrompts()) { // at the beginning of rounds
-      const RoundSettings &round = plan.round;
-      const bool always = round.rollout.steps == 1 && round.evaluation.every == 1;
-      plan.decisions.push_back(
-          {Decision::Evaluate, always ? std::vector{1u} : std::vector{0u, 1u}});
-    } else if (evaluationMicrobatches(job) != 0) {
-      const bool always = job.evaluation.every.value == 1 || job.run.steps.value == 1;
-      plan.decisions.push_back(
-          {Decision::Evaluate, always ? std::vector{1u} : std::vector{0u, 1u}});
-    }
-    if (!job.checkpoint.directory.value.empty()) {
-      const bool always = job.checkpoint.every.value == 1 || job.run.steps.value == 1;
-      plan.decisions.push_back({Decision::Save, always ? std::vector{1u} : std::vector{0u, 1u}});
-    }
-    if (endsEarly())
-      plan.decisions.push_back({Decision::Stop, {0, 1}});
-    if (!runsEarly) {
-      plan.decisions.push_back({Decision::Bad, {0, 1}});
-      if (plan.round.rollout.steps > 1)
-        plan.decisions.push_back({Decision::Rollout, {0, 1}});
-      return;
-    }
-    plan.decisions.push_back({Decision::Pending, {0, 1}});
-    plan.decisions.push_back({Decision::Settle, {0, 1}});
-    plan.decisions.push_back({Decision::Verdict, job.optimizer.clip.value > 0
-                                                     ? std::vector{kStands, kClipped, kRefused}
-                                                     : std::vector{kStands, kRefused}});
-  }
-
-  // The entry of the condition table, made at first use.
   std::uint8_t when(Decision decision, std::uint32_t value,
                     Comparison comparison = Comparison::Equal) {
-    const Condition wanted{decision, comparison, value};
-    const auto found = std::find(plan.conditions.begin(), plan.conditions.end(), wanted);
-    const auto place = static_cast<std::uint8_t>(found - plan.conditions.begin());
-    if (found == plan.conditions.end())
-      plan.conditions.push_back(wanted);
-    return place + 1;
-  }
-
-  // All slots of a ring whose slots start at multiples of the alignment: what a whole-buffer
-  // message moves.
-  static std::uint32_t extent(std::uint32_t slots, std::uint64_t bytes) {
-    return static_cast<std::uint32_t>(aligned(bytes) * (slots - 1) + bytes);
+    return conditionOf(plan, {decision, comparison, value});
   }
 
   // The coordinator decides for all replicas; the first rank of each reads its own samples.
@@ -335,7 +198,7 @@ private:
       programs.collective(Opcode::Broadcast, kStepGroup, first, Waiting::AllButRoot);
       sendSamples(programs, first, copies);
       if (const std::uint32_t last = endOf(first, lastOf(0)).rank; last != first)
-        programs.transfer({first}, {last}, Flow::Metrics, policy, BufferKind::Policy);
+        programs.transfer({first}, {last}, Flow::Metrics, messages.policy, BufferKind::Policy);
     });
   }
 
@@ -357,7 +220,7 @@ private:
     programs.collective(Opcode::Broadcast, kSegmentsGroup, first);
     const auto send = [&](std::uint32_t to, BufferKind kind) {
       if (to != first)
-        programs.transfer({first}, {to}, Flow::Data, samples, kind);
+        programs.transfer({first}, {to}, Flow::Data, messages.samples, kind);
     };
     for (std::uint32_t copy = 0; copy < toCopies; ++copy) {
       send(endOf(first, firstOf(copy)).rank, BufferKind::Tokens);
@@ -389,7 +252,7 @@ private:
           member.folded.hasLoops() && (!saves() || countNodes(member.folded).all > kMostUnrolled);
       const bool isCase = members.size() > 1 || member.microbatches.size() > 1 || isLong;
       if (isCase)
-        programs.beginCase(conditionOf(member, members));
+        programs.beginCase(whenRuns(member, members));
       writePass(programs, member.folded, pass, member.microbatches.size() > 1);
       if (isCase)
         programs.endCase();
@@ -397,7 +260,7 @@ private:
   }
 
   // Members are disjoint, and only the last one has several numbers: all from one on.
-  std::uint8_t conditionOf(const StepMember &member, const std::vector<StepMember> &members) {
+  std::uint8_t whenRuns(const StepMember &member, const std::vector<StepMember> &members) {
     if (members.size() == 1)
       return 0;
     const bool several = member.microbatches.size() > 1;
@@ -412,8 +275,8 @@ private:
   }
 
   PassWriter passWriter(ProgramWriter &programs, const std::vector<std::uint32_t> &chunks) const {
-    return {{order.placement, depth, chunks, boundary, pipeline, ranks / pipeline, fillsUp(job),
-             windowOf(job, order), ruleOf(job)},
+    return {{order.placement, depth, chunks, messages.boundary, pipeline, ranks / pipeline,
+             fillsUp(job), windowOf(job, order), ruleOf(job)},
             programs};
   }
 
@@ -549,7 +412,7 @@ private:
 
   void sendLosses(ProgramWriter &programs, std::uint32_t first) {
     if (const std::uint32_t last = endOf(first, lastOf(0)).rank; last != first)
-      programs.transfer({last}, {first}, Flow::Metrics, losses, BufferKind::Losses);
+      programs.transfer({last}, {first}, Flow::Metrics, messages.losses, BufferKind::Losses);
   }
 
   // Counters, and with them losses, come together in each replica, then from all replicas. Of
@@ -618,14 +481,14 @@ private:
   Plan &plan;
   const Model &model;
   const std::uint32_t pipeline, ranks; // of a replica, and of those that stand for all
+  const StepMessages messages;
   const bool hasReplicas;
   const std::uint32_t copies, depth;  // of the model; stages of one
   const bool runsEarly;               // the optimizer, ahead of the verdict on its gradients
   std::vector<std::uint32_t> chunkOf; // by stage: index in its rank's stage table
   std::vector<std::uint32_t> referenceChunkOf;      // likewise, of the reference model
   std::vector<std::vector<LocalStage>> localStages; // by rank of a replica
-  Message boundary, samples, losses, policy, header;
-  std::uint32_t nextLoop = 1; // global id; 0 is the loop over steps
+  std::uint32_t nextLoop = 1;                       // global id; 0 is the loop over steps
 };
 
 // Each copy of the model needs a microbatch, and be it an empty one: its gradients are read.

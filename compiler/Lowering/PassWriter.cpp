@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "compiler/Lowering/RankBuffers.h"
+#include "compiler/Lowering/TrainingGroups.h"
 
 namespace vime {
 

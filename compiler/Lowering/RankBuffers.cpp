@@ -5,6 +5,8 @@
 #include <numeric>
 #include <set>
 
+#include "compiler/Lowering/OperandKinds.h"
+#include "compiler/Lowering/TrainingGroups.h"
 #include "runtime/ModelSpec/Copies.h"
 #include "runtime/ModelSpec/PolicyWorkspace.h"
 #include "runtime/ModelSpec/StageShare.h"
@@ -26,111 +28,6 @@ constexpr std::uint16_t kWholeRank = kNoStage;
 
 // What comes from another replica or copy of the model lies here while it is added, half by half.
 constexpr std::uint64_t kMostStaging = 1 << 20;
-
-// The buffers of an action in the order of its signature (runtime/Plan/Opcode.cpp); transfers,
-// broadcasts and gathers take what their lane carries.
-std::vector<BufferKind> kindsOf(Opcode opcode) {
-  using enum BufferKind;
-  switch (opcode) {
-  case Opcode::Forward:
-  case Opcode::Evaluate:
-    return {Header, Segments, Input, Weights, Stash, Output, Workspace, TiedWeights, Context};
-  case Opcode::Infer:
-    return {Header, Segments, Input, Weights, Stash, Output, Workspace, TiedWeights, Context};
-  case Opcode::Loss:
-  case Opcode::EvaluateLoss:
-    return {Header, Segments, Labels, Stash, Losses};
-  case Opcode::PolicyLoss:
-    return {Header, Segments, Labels, Policy, Stash, Losses, Workspace, Reference};
-  case Opcode::LogProbabilities:
-    return {Header, Segments, Labels, Stash, Reference, Workspace};
-  case Opcode::Advantage:
-    return {Header, Segments, Labels, Policy, Reference, Workspace};
-  case Opcode::BroadcastWeights:
-  case Opcode::Install:
-    return {Weights};
-  case Opcode::DrawPrompts:
-  case Opcode::DrawEvaluation:
-    return {Header, Prompts, Samples};
-  case Opcode::Score:
-    return {Header, AllSamples, Round};
-  case Opcode::ScoreEvaluation:
-    return {Header, AllSamples};
-  case Opcode::Pack:
-    return {Header, Round};
-  case Opcode::LoadRound:
-    return {Header, Round, Tokens, Labels, Segments, Policy};
-  case Opcode::Wake:
-    return {Cache, Records};
-  case Opcode::Publish:
-    return {Header};
-  case Opcode::Generate:
-    return {Prompts, Records, Cache, Workspace, Samples};
-  case Opcode::Backward:
-    return {Header,        Segments,  OutputGradient,  Input,     Weights,
-            Stash,         Gradients, InputGradient,   Workspace, TiedWeights,
-            TiedGradients, Context,   ContextGradients};
-  case Opcode::BackwardInput:
-    return {Header,      Segments,      OutputGradient, Input,       Weights, Stash,
-            WeightStash, InputGradient, Workspace,      TiedWeights, Context, ContextGradients};
-  case Opcode::BackwardWeight:
-    return {Header, Segments,    OutputGradient, Input,     Weights,
-            Stash,  WeightStash, Gradients,      Workspace, TiedGradients};
-  case Opcode::AllGather:
-    return {Squares, AllSquares};
-  case Opcode::AllReduce:
-  case Opcode::ReduceScatter:
-    return {Gradients, Staging};
-  case Opcode::ReduceSquares:
-    return {Squares, Staging};
-  case Opcode::Unshard:
-    return {WeightShare, Weights};
-  case Opcode::Reshard:
-    return {Weights};
-  case Opcode::Initialize:
-    return {Weights, Moments, Gradients};
-  case Opcode::ScaleGradients:
-    return {Header, Gradients};
-  case Opcode::SquareNorm:
-    return {Gradients, Squares};
-  case Opcode::Clip:
-    return {AllSquares, Scalars};
-  case Opcode::Optimize:
-    return {Header, Scalars, Gradients, Weights, Moments};
-  case Opcode::OptimizeEarly:
-    return {Header, Gradients, Weights, Moments, Kept};
-  case Opcode::Settle:
-    return {Header, AllSquares, Scalars};
-  case Opcode::Redo:
-    return {Scalars, Gradients, Kept, Weights, Moments};
-  case Opcode::AddTied:
-    return {TiedGradients, Gradients};
-  case Opcode::Decide:
-    return {Header};
-  case Opcode::Load:
-  case Opcode::LoadEvaluation:
-    return {Header, Tokens, Labels, Segments};
-  case Opcode::Report:
-    return {Scalars, AllStats};
-  case Opcode::ReportEvaluation:
-    return {Header, AllStats};
-  case Opcode::ExportShard:
-    return {Weights, Stats};
-  case Opcode::ExportCommit:
-    return {ReplicaStats};
-  case Opcode::Measure:
-  case Opcode::MeasureEvaluation:
-    return {Header, Losses, Stats};
-  case Opcode::Snapshot:
-    return {Header, Weights, Moments, BufferKind::Snapshot};
-  case Opcode::CheckpointShard:
-    return {BufferKind::Snapshot, Stats};
-  case Opcode::CheckpointCommit:
-    return {ReplicaStats};
-  default:
-    return {};
-  }
-}
 
 class RankBuffers {
 public:
@@ -473,7 +370,7 @@ private:
       return {find(BufferKind::Stats), find(replicaStats(plan.mesh))};
     std::vector<std::uint32_t> operands;
     const bool keeps = opcode == Opcode::Initialize || opcode == Opcode::Optimize;
-    for (const BufferKind kind : kindsOf(opcode))
+    for (const BufferKind kind : operandKinds(opcode))
       operands.push_back(keeps && model.sharded && kind == BufferKind::Weights
                              ? find(BufferKind::WeightShare, action.stage)
                          : kind == BufferKind::TiedWeights   ? tiedWeightsOf(action.stage)

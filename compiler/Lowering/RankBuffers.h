@@ -9,24 +9,6 @@
 
 namespace vime {
 
-/// Places in Plan::groups of a training plan; those from `decision` on only with several replicas.
-enum TrainingGroup : std::uint32_t {
-  kStepGroup,
-  kSegmentsGroup,
-  kNormGroup,
-  kStatsGroup,
-  kDecisionGroup,
-  kGradientsGroup,
-  kAllStatsGroup,
-  kWeightsGroup, // where replicas share the model
-  kShareSquaresGroup
-};
-
-/// Where there are two copies of the model: the group that adds up their gradients, the last one.
-constexpr std::uint32_t copiesGroup(const plan::Mesh &mesh) {
-  return mesh.data > 1 ? kAllStatsGroup + 1 : kStatsGroup + 1;
-}
-
 /// Buffers and their slots start at multiples of the alignment.
 constexpr std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + plan::kBufferAlignment - 1) / plan::kBufferAlignment * plan::kBufferAlignment;

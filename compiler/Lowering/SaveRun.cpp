@@ -1,6 +1,6 @@
 #include "compiler/Lowering/SaveRun.h"
 
-#include "compiler/Lowering/RankBuffers.h"
+#include "compiler/Lowering/TrainingGroups.h"
 #include "runtime/Plan/BatchCaps.h"
 
 namespace vime {
